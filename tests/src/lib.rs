@@ -116,10 +116,10 @@
 //! ```
 //! use fetch_url_tests::{FTP_FAULTS, FaultCase, FaultServer, FtpServer, ServerCert};
 //!
-//! let (setting, cert) = (FtpServer::setting(), ServerCert::good()?);
+//! let (fixture, cert) = (FtpServer::fixture(), ServerCert::good()?);
 //! let cases = FaultCase::all(FTP_FAULTS.iter().filter(|fault| fault.name == "retr_550"));
 //! for case in &cases {
-//!     let prepared = case.prepare(&setting, &cert)?;
+//!     let prepared = case.prepare(&fixture, &cert)?;
 //!     let arguments = prepared.command_line(&["--retry", "0"]);
 //!     // Run the program with these arguments, and compare its exit status with `case.fault.exit`.
 //!     assert!(arguments.contains(&prepared.url) && case.fault.exit == 78);
@@ -136,6 +136,7 @@ mod gopher;
 mod http;
 mod nntp;
 mod pattern;
+mod process_memory;
 mod prospero;
 mod proxy;
 #[cfg(unix)]
@@ -181,6 +182,7 @@ pub use nntp::login_fault_list::NNTP_LOGIN_FAULTS;
 pub use nntp::rule::{NntpAction, NntpEvent, NntpRule, NntpTrigger};
 pub use nntp::server::NntpServer;
 pub use pattern::{pattern, pattern_vec};
+pub use process_memory::peak_memory;
 pub use prospero::attribute::ProsperoAttribute;
 pub use prospero::config::ProsperoConfig;
 pub use prospero::directory_fault_list::PROSPERO_DIRECTORY_FAULTS;
@@ -202,7 +204,7 @@ pub use proxy::tunnel::{AddressType, Tunnel};
 pub use pty::Terminal;
 pub use script::{Script, Step};
 pub use script_server::ScriptServer;
-pub use server::channel::Ending;
+pub use server::plain_or_tls_connection::Ending;
 pub use server::rule::{CutPoint, Rule, Trigger};
 pub use target::{OldFile, Target};
 pub use wais::config::WaisConfig;

@@ -9,10 +9,10 @@ use rustls::ServerConfig;
 
 use crate::cert::ServerCert;
 use crate::script::{Script, Step};
-use crate::server::channel::{Ending, PlainOrTlsConnection};
 use crate::server::listener::{Listener, locked};
+use crate::server::plain_or_tls_connection::{Ending, PlainOrTlsConnection};
+use crate::server::tcp_connection::TcpConnection;
 use crate::server::text::{replace_all, take_line};
-use crate::server::wire::TcpConnection;
 
 /// Maximum wait for a client by default.
 const TIMEOUT: Duration = Duration::from_secs(5);

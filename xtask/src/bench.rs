@@ -52,7 +52,7 @@ pub(crate) fn run(filter: &str, other_build: Option<&Path>) -> Result<(), String
     }
     if parses {
         println!("\n== {PARSE}");
-        program::shown(&mut cargo(["bench", "-p", "fetch-url-core", "--bench", "parse"]))?;
+        program::run_command(&mut cargo(["bench", "-p", "fetch-url-core", "--bench", "parse"]))?;
     }
     Ok(())
 }

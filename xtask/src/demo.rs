@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use fetch_url_tests::Terminal;
 use fixture::Fixture;
-use rows::{Leaves, ROWS, Row};
+use rows::{ExpectedFile, ROWS, Row};
 
 use crate::program;
 
@@ -90,7 +90,7 @@ fn check_output(row: &Row, output: &CommandOutput, fixture: &Fixture) -> Result<
             return Err(format!("not found in the output: {part:?}"));
         }
     }
-    let Some(Leaves { name, content: wanted }) = row.leaves else { return Ok(()) };
+    let Some(ExpectedFile { name, content: wanted }) = row.leaves else { return Ok(()) };
     let path = fixture.folder().join(name);
     let content = fs::read(&path).map_err(|error| format!("{name}: {error}"))?;
     if content != wanted() {
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(check_output(&row, &output(3, "a caret"), &fixture), Ok(()));
         assert_eq!(check_output(&row, &output(0, "a caret"), &fixture).unwrap_err(), "exit 0 instead of 3");
         assert!(check_output(&row, &output(3, "none"), &fixture).unwrap_err().contains("\"caret\""));
-        let row = Row { leaves: Some(Leaves { name: "none.bin", content: Vec::new }), ..row };
+        let row = Row { leaves: Some(ExpectedFile { name: "none.bin", content: Vec::new }), ..row };
         assert!(check_output(&row, &output(3, "a caret"), &fixture).unwrap_err().starts_with("none.bin: "));
     }
 }

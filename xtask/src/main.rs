@@ -9,7 +9,6 @@ mod bench;
 mod chaos;
 mod demo;
 mod generated;
-mod process_memory;
 mod program;
 mod servers;
 mod test;

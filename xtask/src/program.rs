@@ -29,14 +29,14 @@ pub(crate) fn cargo<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> 
 }
 
 /// Runs a command with the standard streams of this process.
-pub(crate) fn shown(command: &mut Command) -> Result<(), String> {
+pub(crate) fn run_command(command: &mut Command) -> Result<(), String> {
     let status =
         command.stdin(Stdio::null()).status().map_err(|error| failed(command, &error.to_string()))?;
     if status.success() { Ok(()) } else { Err(failed(command, &status.to_string())) }
 }
 
 /// Runs a command and returns its standard output; its standard error is that of this process.
-pub(crate) fn captured(command: &mut Command) -> Result<String, String> {
+pub(crate) fn command_output(command: &mut Command) -> Result<String, String> {
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| failed(command, &error.to_string()))?;
     if !output.status.success() {
@@ -57,7 +57,7 @@ pub(crate) fn version(program: &str, argument: &str) -> Option<String> {
 /// Builds the command line and returns the path of `fetch-url`.
 pub(crate) fn fetch_url(options: &[&str]) -> Result<PathBuf, String> {
     let mut command = cargo(["build", "-p", "fetch-url-cli", "--bin", "fetch-url"]);
-    let messages = captured(command.args(options).arg("--message-format=json-render-diagnostics"))?;
+    let messages = command_output(command.args(options).arg("--message-format=json-render-diagnostics"))?;
     let built = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let executables = built.filter(|message| message["target"]["name"] == "fetch-url");
     executables
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_missing_program_has_no_version_and_a_failed_one_is_named() {
         assert_eq!(version("no-such-program", "--version"), None);
-        let why = shown(Command::new("no-such-program").arg("x")).unwrap_err();
+        let why = run_command(Command::new("no-such-program").arg("x")).unwrap_err();
         assert!(why.starts_with("`no-such-program x`: "), "{why}");
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::program::{captured, cargo, root, shown, version};
+use crate::program::{cargo, command_output, root, run_command, version};
 use crate::{chaos, demo, generated, servers, tidy};
 
 /// One step. It returns a description of what was skipped, or nothing.
@@ -89,7 +89,7 @@ fn summary(count: usize, took: Duration, left_out: &[String]) -> String {
 
 /// Returns a cargo command for all packages, targets and features.
 fn all<const N: usize>(arguments: [&str; N]) -> Result<Option<String>, String> {
-    shown(&mut cargo(arguments)).map(|()| None)
+    run_command(&mut cargo(arguments)).map(|()| None)
 }
 
 fn has_nextest() -> bool {
@@ -145,19 +145,19 @@ fn fuzz_targets() -> Result<Option<String>, String> {
     let fuzz = root().join("tests/fuzz");
     let mut command = cargo(["check", "--quiet", "--locked", "--target-dir"]);
     command.arg(root().join("target/fuzz")).current_dir(fuzz);
-    shown(&mut command).map(|()| None)
+    run_command(&mut command).map(|()| None)
 }
 
 /// Documents the libraries only: the program `fetch-url` and the library `fetch_url` would write the same pages.
 fn docs() -> Result<Option<String>, String> {
     let mut command = cargo(["doc", "--workspace", "--no-deps", "--lib"]);
-    shown(command.env("RUSTDOCFLAGS", "-Dwarnings")).map(|()| None)
+    run_command(command.env("RUSTDOCFLAGS", "-Dwarnings")).map(|()| None)
 }
 
 fn wasm() -> Result<Option<String>, String> {
     let mut rustc = Command::new("rustc");
     rustc.current_dir(root()).args(["--print", "target-libdir", "--target", WASM]);
-    if !Path::new(captured(&mut rustc)?.trim()).is_dir() {
+    if !Path::new(command_output(&mut rustc)?.trim()).is_dir() {
         return Ok(Some(format!("wasm32 skipped: the target {WASM} is not installed")));
     }
     all(["build", "-p", "fetch-url-core", "-p", "fetch-url-proto", "--target", WASM])
@@ -201,7 +201,7 @@ fn live() -> Result<Option<String>, String> {
 
 fn live_count() -> Result<usize, String> {
     let mut list = cargo(["test", "--quiet", "--workspace", "--test", "live"]);
-    let names = captured(list.args(["--", "--ignored", "--list"]))?;
+    let names = command_output(list.args(["--", "--ignored", "--list"]))?;
     Ok(names.lines().filter(|line| line.ends_with(": test")).count())
 }
 

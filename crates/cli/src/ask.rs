@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fetch_url::credentials::{PromptRequest, Prompter};
 use fetch_url::{Code, Credential, Error, Phase};
-use fetch_url_proto::gopher_plus::{Question as FormQuestion, QuestionKind, answers};
+use fetch_url_proto::gopher_plus::{Question as FormQuestion, QuestionKind, encode_answers};
 use fetch_url_proto::text::sanitise;
 
 use crate::signal;
@@ -107,7 +107,7 @@ fn ask_form(url: &str, questions: &[FormQuestion], given: &[Option<Vec<u8>>]) ->
     let mut values = Vec::with_capacity(questions.len());
     for (question, given) in questions.iter().zip(given) {
         match given {
-            _ if !question.is_answered() => write_terminal(&format!("  {}\n", sanitise(&question.prompt)))?,
+            _ if !question.needs_answer() => write_terminal(&format!("  {}\n", sanitise(&question.prompt)))?,
             Some(value) => values.push(value.clone()),
             None => values.push(ask_question(question)?),
         }
@@ -126,7 +126,7 @@ fn ask_question(question: &FormQuestion) -> io::Result<Vec<u8>> {
             }
             value => value?,
         };
-        match answers(std::slice::from_ref(question), std::slice::from_ref(&value)) {
+        match encode_answers(std::slice::from_ref(question), std::slice::from_ref(&value)) {
             Ok(_) => return Ok(value),
             Err(error) => write_terminal(&format!("  {error}\n"))?,
         }

@@ -90,7 +90,7 @@ pub(crate) struct FetchOptions {
     pub(crate) create_dirs: bool,
     /// Skips URLs whose output file exists.
     pub(crate) skips_existing: bool,
-    pub(crate) options: FileOptions,
+    pub(crate) file_options: FileOptions,
     /// With `--fail-with-body`, the body of an HTTP error is written and the transfer fails.
     pub(crate) fails_with_body: bool,
     pub(crate) http: HttpOptions,
@@ -107,10 +107,10 @@ pub(crate) struct FetchOptions {
     /// The required checksum.
     pub(crate) checksum: ChecksumOptions,
     /// Opens a telnet session (`--connect`).
-    connects: bool,
+    opens_session: bool,
     /// Hands URLs without a data object to the desktop (`--open`).
     #[cfg(feature = "open")]
-    pub(crate) opens: bool,
+    pub(crate) opens_on_desktop: bool,
     /// Fails for URLs without a data object (`--fail-advisory`).
     pub(crate) fails_advisory: bool,
 }
@@ -118,11 +118,11 @@ pub(crate) struct FetchOptions {
 /// Which messages are printed.
 #[derive(Clone, Debug)]
 pub(crate) struct LogOptions {
-    pub(crate) errors: bool,
+    pub(crate) prints_errors: bool,
     /// Prints errors only.
     pub(crate) is_silent: bool,
     /// Prints notes, such as retries.
-    pub(crate) notes: bool,
+    pub(crate) prints_notes: bool,
     pub(crate) trace: Option<PathBuf>,
     pub(crate) errors_as_json: bool,
     pub(crate) progress: ProgressMode,
@@ -227,7 +227,7 @@ impl FetchOptions {
         let options = FileOptions::default()
             .keeping_part(true)
             .resuming(resume)
-            .keeping(keep)
+            .keeping_bytes(keep)
             .no_clobber(flags.no_clobber)
             .remote_time(flags.remote_time);
         Ok(Self {
@@ -240,7 +240,7 @@ impl FetchOptions {
             segments: if is_plain && flags.limit_rate.is_none() { flags.segments } else { 1 },
             create_dirs: flags.create_dirs,
             skips_existing: flags.batch.skip_existing,
-            options,
+            file_options: options,
             fails_with_body: flags.fail_with_body,
             http,
             ftp: ftp::options(flags)?,
@@ -253,9 +253,9 @@ impl FetchOptions {
             search: http::search(&flags.http, matches)?,
             special_files: flags.network.special_files,
             checksum: ChecksumOptions::of(flags)?,
-            connects: flags.telnet_and_mailto.connect,
+            opens_session: flags.telnet_and_mailto.connect,
             #[cfg(feature = "open")]
-            opens: flags.telnet_and_mailto.open,
+            opens_on_desktop: flags.telnet_and_mailto.open,
             fails_advisory: flags.telnet_and_mailto.fail_advisory,
         })
     }
@@ -316,8 +316,8 @@ impl FetchOptions {
         if self.special_files {
             request = request.special_files();
         }
-        if self.connects {
-            request = request.connect();
+        if self.opens_session {
+            request = request.open_session();
         }
         Ok(request)
     }
@@ -347,9 +347,9 @@ impl LogOptions {
             false => ProgressMode::Nothing,
         };
         Self {
-            errors: !flags.silent || flags.show_error,
+            prints_errors: !flags.silent || flags.show_error,
             is_silent: flags.silent,
-            notes: !flags.silent && format != Format::Json,
+            prints_notes: !flags.silent && format != Format::Json,
             errors_as_json: format == Format::Json,
             trace: flags.trace.clone(),
             progress,

@@ -45,7 +45,7 @@ use crate::flags::Format;
 use crate::stall;
 
 /// The tracing target of received bytes, which only `--trace` writes.
-const RECEIVED_BYTES: &str = "fetch_url::octets";
+const RAW_TRACE_TARGET: &str = "fetch_url::octets";
 /// Maximum length, in characters, of a URL that is printed with carets under the part at fault.
 const MAX_CARET_LINE: usize = 400;
 
@@ -249,7 +249,7 @@ where
         .with_ansi(false)
         .with_timer(tracing_subscriber::fmt::time::uptime())
         .with_writer(to)
-        .with_filter(targets(2).with_target(RECEIVED_BYTES, Level::TRACE))
+        .with_filter(targets(2).with_target(RAW_TRACE_TARGET, Level::TRACE))
 }
 
 /// Returns the log targets for the number of `-v` options.
@@ -260,5 +260,5 @@ fn targets(verbose: u8) -> Targets {
         2 => filter.with_target("fetch_url", Level::DEBUG),
         _ => filter.with_target("fetch_url", Level::TRACE).with_default(Level::DEBUG),
     };
-    filter.with_target("suppaftp", LevelFilter::OFF).with_target(RECEIVED_BYTES, LevelFilter::OFF)
+    filter.with_target("suppaftp", LevelFilter::OFF).with_target(RAW_TRACE_TARGET, LevelFilter::OFF)
 }

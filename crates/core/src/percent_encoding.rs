@@ -125,7 +125,8 @@ macro_rules! sets {
             table
         };
 
-        /// The character classes of RFC 1738 §5. Where a class contains `uchar`, an escape `%hh` is allowed as well.
+        /// The character classes of RFC 1738 §5. Sets that end in `_1993` are those of the draft BNF of November 1993
+        /// ([`Dialect::Cern1993`](crate::Dialect::Cern1993)). Where a class contains `uchar`, an escape `%hh` is allowed as well.
         #[allow(unreachable_pub, reason = "public as crate::charset")]
         pub mod sets {
             use super::{Bit, CharSet};

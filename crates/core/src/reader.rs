@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns `true` in the dialect of the 1993 draft.
-    pub(crate) fn is_1993(&self) -> bool {
+    pub(crate) fn is_cern1993(&self) -> bool {
         self.dialect == Dialect::Cern1993
     }
 

@@ -42,7 +42,7 @@ impl Plan for MemoPlan {
                 _ => return Err(Error::new(Code::NotFound, Phase::Request, "no such memo")),
             };
             let body = Content::Body(Body::from_bytes(text));
-            Ok(Outcome::Answer(Response::new(Meta::new(self.url), body)))
+            Ok(Outcome::Response(Response::new(Meta::new(self.url), body)))
         })
     }
 }

@@ -3,17 +3,17 @@
 //!
 //! A body that ends without an error is complete; its [`Proof`] states how the end was detected.
 
+mod bytes_source;
 mod checks;
+mod crlf_to_lf;
 mod errors;
 mod file_body;
 pub(crate) mod limits;
-mod local_lines;
-mod made;
 mod prefix;
 mod proof;
 pub(crate) mod rate;
 pub(crate) mod reader;
-mod resume;
+mod resumer;
 mod source;
 
 use std::fmt;
@@ -24,15 +24,15 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use futures_core::Stream;
 
+use bytes_source::BytesSource;
+pub(crate) use crlf_to_lf::CrlfToLf;
 pub(crate) use errors::{size_limit_error, truncated_error};
 pub(crate) use file_body::FileBody;
-pub(crate) use local_lines::LocalLines;
-use made::BytesSource;
 use prefix::Prefix;
 pub use proof::Proof;
 pub(crate) use proof::TerminatorCheck;
-pub(crate) use resume::{BreakPoint, Chunk, ResumeFuture, ResumedBody, Resumer};
-use resume::{ResumeState, Tail};
+pub(crate) use resumer::{Chunk, InterruptPosition, ResumeFuture, ResumedBody, Resumer};
+use resumer::{ResumeState, Tail};
 pub use source::ByteSource;
 
 use crate::body::limits::BodyLimits;
@@ -309,7 +309,7 @@ impl Body {
             let ResumeState::Ready { resumer, may_restart } = std::mem::take(&mut self.resume_state) else {
                 return Poll::Ready(Some(Err(error)));
             };
-            let reached = BreakPoint { offset: self.offset + self.received, tail: self.tail.bytes() };
+            let reached = InterruptPosition { offset: self.offset + self.received, tail: self.tail.bytes() };
             let future = resumer.resume(error, reached, may_restart);
             self.resume_state = ResumeState::Running { future, may_restart };
         }

@@ -56,7 +56,7 @@ impl Credential {
     }
 
     /// Returns the password. Use it only for the command that sends it.
-    pub fn expose(&self) -> Option<&[u8]> {
+    pub fn expose_password(&self) -> Option<&[u8]> {
         self.password.as_ref().map(SecretBytes::expose)
     }
 

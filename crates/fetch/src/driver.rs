@@ -67,9 +67,9 @@ pub struct RunContext {
 #[allow(clippy::exhaustive_enums, reason = "the engine's loop knows every outcome")]
 pub enum Outcome {
     /// A response.
-    Answer(Response),
+    Response(Response),
     /// A redirect, which the engine checks before it follows it.
-    Follow(Redirect),
+    Redirect(Redirect),
     /// The server requires the request in another form, such as with authentication.
     Resend(Resend),
 }
@@ -78,20 +78,20 @@ pub enum Outcome {
 #[non_exhaustive]
 pub struct Resend {
     /// The response to the first form, which is not returned to the caller.
-    pub answer: Response,
+    pub response: Response,
     /// The plan to run next.
     pub plan: Box<dyn Plan>,
 }
 
 impl Resend {
-    /// Creates a resend of `plan` after `answer`.
-    pub fn new(answer: Response, plan: Box<dyn Plan>) -> Self {
-        Self { answer, plan }
+    /// Creates a resend of `plan` after `response`.
+    pub fn new(response: Response, plan: Box<dyn Plan>) -> Self {
+        Self { response, plan }
     }
 }
 
 impl std::fmt::Debug for Resend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Resend({:?})", self.answer.meta.reply)
+        write!(f, "Resend({:?})", self.response.meta.reply)
     }
 }

@@ -11,13 +11,13 @@
 //! breaks off.
 
 mod drain;
-mod exchange;
 pub(crate) mod gateway;
 pub(crate) mod host_limiter;
 pub(crate) mod list_all;
 pub(crate) mod redirect_policy;
 mod redirects;
-mod resume;
+mod request_loop;
+mod resume_checks;
 mod resumer;
 pub(crate) mod retry;
 pub(crate) mod settings;
@@ -36,6 +36,6 @@ use crate::{Deadline, Error, Request, Response};
 pub(crate) async fn fetch(settings: &Arc<Settings>, request: Request) -> Result<Response, Error> {
     let deadline = Deadline::start(settings.policy.timeouts);
     let mut retries = RetryState::new(settings.policy.retry);
-    let response = exchange::follow_redirects(settings, request.clone(), deadline, &mut retries).await?;
+    let response = request_loop::follow_redirects(settings, request.clone(), deadline, &mut retries).await?;
     Ok(resumer::with_resumer(response, settings, request, deadline, retries))
 }

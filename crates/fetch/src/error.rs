@@ -28,7 +28,7 @@ pub enum Phase {
     /// While the object was written to its destination.
     Deliver,
     /// While a redirect was followed.
-    Hop,
+    Redirect,
     /// While the URL was parsed and the commands were planned; nothing was sent.
     Plan,
     /// While the proxy opened the connection.
@@ -51,7 +51,7 @@ impl Phase {
             Self::Certificate => "certificate",
             Self::Connect => "connect",
             Self::Deliver => "deliver",
-            Self::Hop => "hop",
+            Self::Redirect => "hop",
             Self::Plan => "plan",
             Self::Proxy => "proxy",
             Self::Reply => "reply",
@@ -162,7 +162,7 @@ impl Error {
 
     /// Adds the URL that failed, without its password. An error that already has a URL keeps it.
     #[must_use]
-    pub fn at(mut self, url: &Url<'_>) -> Self {
+    pub fn with_url(mut self, url: &Url<'_>) -> Self {
         if self.0.url.is_none() {
             self.0.url = Some(url.redacted().to_string());
         }
@@ -210,7 +210,7 @@ impl Error {
     }
 
     /// Returns `true` if the same request may succeed later.
-    pub const fn is_temporary(&self) -> bool {
+    pub const fn is_transient(&self) -> bool {
         self.0.is_temporary
     }
 
@@ -242,7 +242,7 @@ impl Error {
                 | Code::LimitReached
                 | Code::Policy
                 | Code::SinkFailed
-                | Code::TooManyHops
+                | Code::TooManyRedirects
                 | Code::Unsupported
                 | Code::Usage
         )
@@ -308,7 +308,7 @@ impl From<WireError> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let inner = &self.0;
-        f.write_str(inner.code.words())?;
+        f.write_str(inner.code.summary())?;
         if !inner.detail.is_empty() {
             write!(f, ": {}", text::sanitise(inner.detail.as_bytes()))?;
         }
@@ -322,7 +322,7 @@ impl fmt::Display for Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let url = self.url().unwrap_or("-");
-        write!(f, "Error({} in {}: {self}; {url})", self.0.code.word(), self.0.phase.word())
+        write!(f, "Error({} in {}: {self}; {url})", self.0.code.name(), self.0.phase.word())
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Fetcher {
 #[non_exhaustive]
 pub struct Explained {
     /// Whether the scheme is supported.
-    pub standing: SchemeSupport,
+    pub support: SchemeSupport,
     /// The host and port that the request would be sent to; the default port of the scheme if the URL has
     /// none. `None` if the request contacts no server, or the server is unknown (`news:` without a server).
     pub server: Option<(Host<'static>, u16)>,
@@ -114,7 +114,7 @@ impl Fetcher {
     /// [`Code::ForbiddenByte`](crate::Code::ForbiddenByte) if the request must not be sent.
     pub fn explain(&self, request: &Request) -> Result<Explained, Error> {
         if let Some(made) = self.settings.gateways.gateway_url(request.url()) {
-            return self.explained_through(made.map_err(|error| error.at(request.url()))?, request);
+            return self.explained_through(made.map_err(|error| error.with_url(request.url()))?, request);
         }
         self.explained(request)
     }
@@ -130,7 +130,7 @@ impl Fetcher {
     fn explained(&self, request: &Request) -> Result<Explained, Error> {
         let url = request.url();
         let standing = self.settings.registry.support(url);
-        let at = |error: Error| error.at(url);
+        let at = |error: Error| error.with_url(url);
         let is_built_in = standing == SchemeSupport::BuiltIn;
         let server = url.host().map(Host::into_owned).zip(url.port()).filter(|_| is_built_in);
         let commands = if is_built_in {
@@ -142,7 +142,7 @@ impl Fetcher {
             check_sendable(url).map_err(|forbidden| at(forbidden.into()))?;
             Vec::new()
         };
-        Ok(Explained { standing, server, commands })
+        Ok(Explained { support: standing, server, commands })
     }
 
     pub(crate) fn settings(&self) -> &Settings {

@@ -28,7 +28,7 @@ pub enum Event<'e> {
         /// The time until the next attempt.
         wait: Duration,
         /// Number of retries so far, including this one.
-        attempts: u32,
+        retries: u32,
         /// Offset in bytes from which the transfer continues.
         offset: u64,
     },

@@ -189,7 +189,7 @@ pub struct RedirectLimits {
     /// The maximum number of redirects; with `None`, a redirect is returned as the response. Default: 10.
     pub max_redirects: Option<u32>,
     /// The maximum number of redirects by a name service (Prospero), which are counted separately. Default: 20.
-    pub max_name_redirects: u32,
+    pub max_name_service_redirects: u32,
     /// Allows redirects from https to http. Default: `false`.
     pub allow_downgrade: bool,
     /// The schemes that may be requested at all. Default: all.
@@ -198,18 +198,20 @@ pub struct RedirectLimits {
     pub redirect_schemes: Schemes,
     /// The schemes that a name service (Prospero) may lead to. Default: ftp, gopher, http, https, prospero, telnet,
     /// wais.
-    pub access_schemes: Schemes,
+    pub name_service_schemes: Schemes,
 }
 
 impl Default for RedirectLimits {
     fn default() -> Self {
         Self {
             max_redirects: Some(10),
-            max_name_redirects: 20,
+            max_name_service_redirects: 20,
             allow_downgrade: false,
             schemes: Schemes::All,
             redirect_schemes: Schemes::only(["http", "https"]),
-            access_schemes: Schemes::only(["ftp", "gopher", "http", "https", "prospero", "telnet", "wais"]),
+            name_service_schemes: Schemes::only([
+                "ftp", "gopher", "http", "https", "prospero", "telnet", "wais",
+            ]),
         }
     }
 }

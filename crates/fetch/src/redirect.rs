@@ -6,7 +6,7 @@ pub use kind::RedirectKind;
 
 use crate::{Error, Response};
 
-/// A redirect that a driver returns with [`Outcome::Follow`](crate::driver::Outcome::Follow). The engine resolves
+/// A redirect that a driver returns with [`Outcome::Redirect`](crate::driver::Outcome::Redirect). The engine resolves
 /// the reference, checks it by the redirect policy and sends the next request.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -18,7 +18,7 @@ pub struct Redirect {
     /// The kind of redirect, which selects its limit.
     pub kind: RedirectKind,
     /// The response that contained the redirect, for callers that do not follow redirects.
-    pub answer: Response,
+    pub response: Response,
     /// The next request is a plain GET: the method and body of this request are dropped (RFC 9110 §15.4.4).
     pub switches_to_get: bool,
     /// The error for a caller that does not follow redirects, if the response does not contain an object.
@@ -30,24 +30,24 @@ pub struct Redirect {
 
 impl Redirect {
     /// Creates a redirect to the reference `target` for `reason`.
-    pub fn new(target: impl Into<String>, reason: impl Into<String>, answer: Response) -> Self {
+    pub fn new(target: impl Into<String>, reason: impl Into<String>, response: Response) -> Self {
         let (target, reason) = (target.into(), reason.into());
         let kind = RedirectKind::Redirect;
         Self {
             target,
             reason,
             kind,
-            answer,
+            response,
             switches_to_get: false,
             error_if_not_followed: None,
             changes_state: false,
         }
     }
 
-    /// Marks the redirect as the response of a name service, see [`RedirectKind::Access`].
+    /// Marks the redirect as the response of a name service, see [`RedirectKind::NameService`].
     #[must_use]
     pub fn from_name_service(mut self) -> Self {
-        self.kind = RedirectKind::Access;
+        self.kind = RedirectKind::NameService;
         self
     }
 }

@@ -212,7 +212,7 @@ impl Request {
     /// [`Content::Session`](crate::Content::Session).
     #[cfg(feature = "telnet")]
     #[must_use]
-    pub fn connect(self) -> Self {
+    pub fn open_session(self) -> Self {
         self.with_extra(Connect::default())
     }
 

@@ -21,7 +21,7 @@ pub struct Response {
     /// The object.
     pub content: Content,
     /// The error of an error response whose body the caller requested (`HttpOptions::deliver_error_body`).
-    pub refusal: Option<Error>,
+    pub status_error: Option<Error>,
 }
 
 /// The object of a response.
@@ -36,7 +36,7 @@ pub enum Content {
     Head,
     /// A directory, a menu, or a list of groups or articles.
     Listing(Listing),
-    /// An interactive session with a server ([`Request::connect`](crate::Request::connect)).
+    /// An interactive session with a server ([`Request::open_session`](crate::Request::open_session)).
     Session(Box<Session>),
     /// The condition of the request is not met, for example because the caller's copy is current.
     Unchanged,
@@ -45,7 +45,7 @@ pub enum Content {
 impl Response {
     /// Creates a response, for drivers.
     pub const fn new(meta: Meta, content: Content) -> Self {
-        Self { meta, content, refusal: None }
+        Self { meta, content, status_error: None }
     }
 
     /// Returns the URL of the response, after all redirects.
@@ -119,10 +119,8 @@ impl Response {
     pub fn into_listing(self) -> Result<Listing, Error> {
         match self.content {
             Content::Listing(listing) => Ok(listing),
-            _ => {
-                Err(Error::new(Code::NotFound, Phase::Reply, "the response is not a listing")
-                    .at(&self.meta.url))
-            }
+            _ => Err(Error::new(Code::NotFound, Phase::Reply, "the response is not a listing")
+                .with_url(&self.meta.url)),
         }
     }
 
@@ -142,7 +140,7 @@ impl Response {
             Content::Listing(listing) => listing.into_body(|entry| [&entry.name[..], b"\n"].concat()),
             Content::Session(_) => {
                 let detail = "an interactive session is not a data object";
-                return Err(Error::new(Code::Usage, Phase::Deliver, detail).at(&meta.url));
+                return Err(Error::new(Code::Usage, Phase::Deliver, detail).with_url(&meta.url));
             }
         };
         Ok((meta, body))

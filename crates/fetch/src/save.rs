@@ -20,15 +20,15 @@ const MAX_INLINE_COPY: u64 = 256 * 1024;
 pub trait Progress: Send {
     /// Reports that `done` bytes of the object are written. `total` is the size of the object, if it is
     /// known.
-    fn moved(&mut self, done: u64, total: Option<u64>);
+    fn update(&mut self, done: u64, total: Option<u64>);
 }
 
 impl Progress for () {
-    fn moved(&mut self, _: u64, _: Option<u64>) {}
+    fn update(&mut self, _: u64, _: Option<u64>) {}
 }
 
 impl<F: FnMut(u64, Option<u64>) + Send> Progress for F {
-    fn moved(&mut self, done: u64, total: Option<u64>) {
+    fn update(&mut self, done: u64, total: Option<u64>) {
         self(done, total);
     }
 }
@@ -76,7 +76,7 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
     let started = Instant::now();
     if let (Content::Advice(_), true) = (&response.content, sink.is_file()) {
         let detail = "the URL does not name an object that can be stored";
-        return Err(Error::new(Code::Unsupported, Phase::Deliver, detail).at(&response.meta.url));
+        return Err(Error::new(Code::Unsupported, Phase::Deliver, detail).with_url(&response.meta.url));
     }
     let (meta, body) = response.into_meta_and_body()?;
     let deadline = body.deadline();
@@ -86,7 +86,7 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
         Some(deadline) => deadline.bound_with_clean_up(Phase::Body, running).await,
         None => running.await,
     };
-    let (finished, body_end) = finished.map_err(|error| error.at(&meta.url))?;
+    let (finished, body_end) = finished.map_err(|error| error.with_url(&meta.url))?;
     Ok(Receipt {
         url: meta.url.redacted().to_string(),
         bytes: finished.written,
@@ -145,7 +145,7 @@ impl ByteCounter<'_> {
         let uncounted = bytes.min(self.prefix);
         self.prefix -= uncounted;
         self.done += bytes - uncounted;
-        self.watch.moved(self.done, self.total);
+        self.watch.update(self.done, self.total);
     }
 
     fn restart(&mut self, meta: &Meta) {

@@ -114,7 +114,7 @@ impl Segments {
     pub async fn save(self, sink: Sink, progress: &mut dyn Progress) -> Result<Receipt, Error> {
         let Self { object, segments, second } = self;
         let url = object.meta.url.clone();
-        object.save(segments, second, sink, progress).await.map_err(|error| error.at(&url))
+        object.save(segments, second, sink, progress).await.map_err(|error| error.with_url(&url))
     }
 }
 
@@ -287,7 +287,7 @@ struct Assembly<'w> {
 impl Assembly<'_> {
     fn add_progress(&mut self, bytes: u64) {
         self.done += bytes;
-        self.progress.moved(self.done, Some(self.size));
+        self.progress.update(self.done, Some(self.size));
     }
 
     fn write(&mut self, index: usize, bytes: &[u8]) -> Result<(), Error> {

@@ -169,7 +169,7 @@ impl Tree {
         let is_same_server =
             self.start.same_origin(final_url) || (is_news(&self.start) && is_news(final_url));
         if !is_same_server {
-            let error = Error::new(Code::Policy, Phase::Hop, "the directory is on another server");
+            let error = Error::new(Code::Policy, Phase::Redirect, "the directory is on another server");
             let target = sanitise(final_url.redacted().to_string().as_bytes());
             return Err(error.with_hint(format!("the server redirects to {target}")));
         }
@@ -186,7 +186,7 @@ impl Tree {
         let mut classified = Classified::default();
         let mut candidates = self.candidates(directory, entries, &mut classified);
         make_names_unique(&mut candidates);
-        candidates.retain_mut(|candidate| self.is_file_to_fetch(directory, candidate, &mut classified));
+        candidates.retain_mut(|candidate| self.classify_candidate(directory, candidate, &mut classified));
         classified.files = FileEntries::new(directory, candidates, self.start.user_info());
         classified
     }
@@ -204,7 +204,7 @@ impl Tree {
             if self.entries > self.rules.max_entries {
                 let detail = format!("more than {} entries", self.rules.max_entries);
                 classified.limit_error =
-                    Some(Error::new(Code::LimitReached, Phase::Body, detail).at(&directory.url));
+                    Some(Error::new(Code::LimitReached, Phase::Body, detail).with_url(&directory.url));
                 break;
             }
             match self.candidate(&mut entry, &mut names) {
@@ -255,7 +255,7 @@ impl Tree {
     }
 
     /// Returns `true` for a file that is not excluded. Adds a directory to `classified`, unless it is excluded or too deep.
-    fn is_file_to_fetch(
+    fn classify_candidate(
         &mut self,
         directory: &DirEntry,
         candidate: &mut Candidate,

@@ -2,9 +2,9 @@
 
 use crate::gopher::MenuItem;
 use crate::gopher_plus::Attributes;
-use crate::nntp::{ArticleFacts, GroupFacts};
-use crate::prospero::LinkFacts;
-use crate::wais::DocumentFacts;
+use crate::nntp::{ArticleDetails, GroupDetails};
+use crate::prospero::LinkDetails;
+use crate::wais::DocumentDetails;
 
 /// One entry of a listing: of a directory, a menu, a list of newsgroups or articles, or search results.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,13 +50,13 @@ pub enum Details {
     /// Gopher: the menu item, and its Gopher+ attributes if they were requested.
     MenuItem(Box<MenuItem>, Option<Box<Attributes>>),
     /// News: a newsgroup.
-    Newsgroup(Box<GroupFacts>),
+    Newsgroup(Box<GroupDetails>),
     /// News: an article, from the overview or from its header.
-    Article(Box<ArticleFacts>),
+    Article(Box<ArticleDetails>),
     /// Prospero: a link of a directory.
-    Link(Box<LinkFacts>),
+    Link(Box<LinkDetails>),
     /// WAIS: a document that a search found.
-    Document(Box<DocumentFacts>),
+    Document(Box<DocumentDetails>),
 }
 
 /// The kind of an entry of a listing.

@@ -4,13 +4,13 @@
 //! interprets the replies. The body of a listing is parsed by [`crate::ftp_list`].
 
 mod command;
-mod file_facts;
+mod file_metadata;
 mod port;
 mod request;
 mod session;
 
 pub use command::{Command, IacEscaping, Verb};
-pub use file_facts::{FileFacts, ModifiedTime};
+pub use file_metadata::{FileMetadata, ModifiedTime};
 pub use port::port_argument;
 pub use request::{CwdMethod, FtpRequest, ListVerb, Operation, RequestOptions, TransferType};
 pub use session::{DataMode, Login, Pipelining, Session, SessionError, SessionStep};

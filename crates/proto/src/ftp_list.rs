@@ -37,8 +37,8 @@ use words::Words;
 
 pub use mlsd::parse_mlst_line;
 
-const LINE_BYTES: usize = 64 * 1024;
-const LINE_LIMIT: &str = "bytes in a line of a listing";
+const MAX_LINE_BYTES: usize = 64 * 1024;
+const LINE_QUANTITY: &str = "bytes in a line of a listing";
 
 /// The command whose reply is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -175,7 +175,7 @@ impl ListReader {
 }
 
 const fn line_reader() -> LineReader {
-    LineReader::new("a line of a listing", LINE_LIMIT, LINE_BYTES)
+    LineReader::new("a line of a listing", LINE_QUANTITY, MAX_LINE_BYTES)
 }
 
 fn mlsd_list_line(facts: &mlsd::MlsdFacts<'_>, line: &Bytes) -> Option<ListLine> {

@@ -5,18 +5,18 @@
 mod dot_stuffing;
 mod entry;
 mod exchange;
-mod frame;
 mod item;
 mod menu;
 mod reader;
 mod refusal;
 mod refusal_detector;
 mod request;
+mod response_framing;
 mod sniff;
 
 pub use dot_stuffing::DotStuffing;
 pub use exchange::Exchange;
-pub use item::{ItemType, MenuItem, ServerAddress, link};
+pub use item::{ItemType, MenuItem, ServerAddress, link_target};
 pub use menu::MenuReader;
 pub use reader::ResponseKind;
-pub use request::{GopherRequest, Plus};
+pub use request::{GopherRequest, PlusRequest};

@@ -5,7 +5,7 @@
 //! time and size. Rounded sizes (`1.2K`) are ignored, and times without a zone are read as UTC.
 
 mod listing_signs;
-mod row_facts;
+mod row_metadata;
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use fetch_url_core::{PercentEncoded, parse, resolve_reference};
 use html5gum::{StartTag, Token};
 use listing_signs::ListingSigns;
 pub(crate) use listing_signs::sorts_columns;
-use row_facts::RowFacts;
+use row_metadata::RowMetadata;
 
 use crate::html_tokens::HtmlTokens;
 use crate::{Entry, EntryKind};
@@ -48,7 +48,7 @@ pub struct IndexPage {
 /// A link and the text after it.
 struct OpenRow {
     entry: Entry,
-    facts: String,
+    text: String,
 }
 
 impl IndexPage {
@@ -70,20 +70,20 @@ impl IndexPage {
     /// Returns `true` if the part parsed so far shows that the server generated the page as the listing of a directory:
     /// a title or heading such as `Index of`, links that sort columns, a link to the parent directory, or no title and
     /// links that are all named like their targets. Other pages are ordinary pages with links.
-    pub fn is_generated(&self) -> bool {
+    pub fn is_directory_listing(&self) -> bool {
         self.signs.are_of_a_listing()
     }
 
     /// Returns `true` if the part parsed so far has a link, or a title such as `Index of`. A page without both is not an
     /// index page: even that of an empty directory has one of them.
-    pub const fn is_index(&self) -> bool {
+    pub const fn looks_like_index(&self) -> bool {
         self.is_index
     }
 
     /// Parses one HTML token. Returns `None` at the end of the page, and `Some(None)` if the token completed no entry.
     ///
     /// Unlike [`Iterator::next`], it returns after a bounded amount of work even if the page has no entries.
-    pub fn read_token(&mut self) -> Option<Option<Entry>> {
+    pub fn process_token(&mut self) -> Option<Option<Entry>> {
         if self.is_finished {
             return None;
         }
@@ -116,7 +116,7 @@ impl IndexPage {
             // Caddy puts the exact time and size into attributes.
             b"time" => {
                 if let (Some(row), Some(text)) = (&mut self.row, value("datetime")) {
-                    row.entry.modified = RowFacts::parse(&text).modified;
+                    row.entry.modified = RowMetadata::parse(&text).modified;
                 }
             }
             b"td" => {
@@ -150,14 +150,14 @@ impl IndexPage {
             return None;
         }
         let done = self.end_row();
-        self.row = entry.map(|entry| OpenRow { entry, facts: String::new() });
+        self.row = entry.map(|entry| OpenRow { entry, text: String::new() });
         done
     }
 
     /// Completes the entry of the last link.
     fn end_row(&mut self) -> Option<Entry> {
-        let OpenRow { mut entry, facts } = self.row.take()?;
-        let found = RowFacts::parse(&facts);
+        let OpenRow { mut entry, text } = self.row.take()?;
+        let found = RowMetadata::parse(&text);
         entry.modified = entry.modified.or(found.modified);
         entry.size = entry.size.or(found.size).filter(|_| entry.kind == EntryKind::File);
         Some(entry)
@@ -174,8 +174,8 @@ impl IndexPage {
             return;
         }
         if let Some(row) = &mut self.row {
-            let remaining = MAX_FACTS_BYTES.saturating_sub(row.facts.len());
-            row.facts.push_str(&String::from_utf8_lossy(&text[..text.len().min(remaining)]));
+            let remaining = MAX_FACTS_BYTES.saturating_sub(row.text.len());
+            row.text.push_str(&String::from_utf8_lossy(&text[..text.len().min(remaining)]));
         }
     }
 
@@ -206,7 +206,7 @@ impl Iterator for IndexPage {
 
     fn next(&mut self) -> Option<Entry> {
         loop {
-            if let Some(entry) = self.read_token()? {
+            if let Some(entry) = self.process_token()? {
                 return Some(entry);
             }
         }

@@ -14,7 +14,7 @@
 //!
 //! let parsed = parse("gopher://gopher.example.org/0/hello.txt")?;
 //! let Url::Gopher(url) = &parsed.url else { unreachable!() };
-//! let request = GopherRequest::of(url)?;
+//! let request = GopherRequest::from_url(url)?;
 //! let mut machine = Exchange::new(&request, url.gtype(), DotStuffing::default(), false, None);
 //!
 //! // This program has no socket: two packets, and then the server closes the connection.

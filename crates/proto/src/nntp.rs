@@ -6,7 +6,7 @@ mod capabilities;
 mod command;
 mod comments;
 mod date;
-mod facts;
+mod details;
 mod header;
 mod mbox;
 mod options;
@@ -16,13 +16,13 @@ mod request;
 mod session;
 mod wildmat;
 
-pub use active::active_entry;
-pub use date::date_seconds;
-pub use facts::{ArticleFacts, GroupFacts};
+pub use active::parse_active_line;
+pub use date::parse_article_date;
+pub use details::{ArticleDetails, GroupDetails};
 pub use header::HeaderReader;
-pub use mbox::Mbox;
+pub use mbox::MboxConverter;
 pub use options::{Login, SessionOptions, StartTls};
-pub use overview::{overview_entry, overview_line};
+pub use overview::{format_overview_line, parse_overview_line};
 pub use request::{
     ArticleAddress, ArticlePart, GroupName, ListForm, MAX_ARTICLE_NUMBER, MessageId, NameError, NewsRequest,
 };

@@ -22,11 +22,11 @@ pub fn check_sendable(url: &Url<'_>) -> Result<(), ForbiddenByte> {
     match url {
         Url::File(url) => check_file(url),
         Url::Ftp(url) => check_ftp(url),
-        Url::Gopher(url) => GopherRequest::of(url).map(drop),
+        Url::Gopher(url) => GopherRequest::from_url(url).map(drop),
         Url::Mailto(url) => check_mailto(url),
         Url::News(url) => check_news(url),
         Url::Nntp(url) => check_nntp(url),
-        Url::Prospero(url) => ObjectId::of(url).map(drop),
+        Url::Prospero(url) => ObjectId::from_url(url).map(drop),
         Url::Telnet(url) => check_telnet(url),
         Url::Wais(url) => check_wais(url),
         _ => Ok(()),

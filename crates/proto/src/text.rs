@@ -7,7 +7,7 @@ mod line;
 mod mask_secret;
 mod reply;
 
-pub use dot_block::DotBlock;
+pub use dot_block::DotBlockReader;
 pub use escape::{escape_non_ascii, sanitise};
 pub use line::{LineReader, ReadLine};
 pub use mask_secret::mask_secret;

@@ -14,7 +14,7 @@ mod search;
 mod url_parts;
 
 pub use request::{DocumentId, WaisName, WaisNameError};
-pub use response::{Diagnostic, DocumentFacts};
+pub use response::{Diagnostic, DocumentDetails};
 pub use retrieval::Retrieval;
 pub use search::Search;
 

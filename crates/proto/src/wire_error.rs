@@ -14,7 +14,7 @@ pub enum WireError {
     /// The peer sent more than this crate accepts.
     LimitExceeded {
         /// The limited quantity, such as `bytes in a reply line`.
-        limit: &'static str,
+        quantity: &'static str,
         /// The largest number accepted, in the unit that `limit` names.
         max: usize,
     },
@@ -31,7 +31,7 @@ impl std::fmt::Display for WireError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::UnexpectedEnd { what } => write!(f, "the connection ended in the middle of {what}"),
-            Self::LimitExceeded { limit, max } => write!(f, "too many {limit} (limit {max})"),
+            Self::LimitExceeded { quantity, max } => write!(f, "too many {quantity} (limit {max})"),
             Self::Unexpected { what, got } if got.is_empty() => write!(f, "expected {what}"),
             Self::Unexpected { what, got } => {
                 write!(f, "expected {what}, got \"{}\"", crate::text::sanitise(got))

@@ -42,7 +42,7 @@ struct Said {
 fn play(asked: &str, dots: DotStuffing, is_lost: bool, answer: &[u8], length: usize) -> Said {
     let Ok(parsed) = parse(asked) else { panic!("{asked}") };
     let Url::Gopher(url) = parsed.url else { panic!("{asked}") };
-    let Ok(request) = GopherRequest::of(&url) else { panic!("{asked}") };
+    let Ok(request) = GopherRequest::from_url(&url) else { panic!("{asked}") };
     let mut machine = Exchange::new(&request, url.gtype(), dots, false, None);
     let (mut buffer, mut said, mut pieces) = (RecvBuffer::new(), Said::default(), answer.chunks(length));
     loop {

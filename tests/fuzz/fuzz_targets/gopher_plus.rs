@@ -5,7 +5,7 @@
 #![no_main]
 
 use fetch_url_proto::gopher_plus::{
-    Admin, Attributes, AttributesReader, Question, Refusal, MAX_STATUS_BYTES, View, answers, is_data_block,
+    Admin, Attributes, AttributesReader, Question, ErrorResponse, MAX_STATUS_BYTES, View, encode_answers, is_data_block,
     status,
 };
 use fetch_url_proto::{RecvBuffer, WireError, calendar};
@@ -23,8 +23,8 @@ fuzz_target!(|data: &[u8]| {
     form.clone().for_each(check_line);
     let questions: Vec<Question> = form.filter_map(Question::parse).collect();
     let mut values: Vec<Vec<u8>> = parts.map(<[u8]>::to_vec).collect();
-    values.resize(questions.iter().filter(|question| question.is_answered()).count(), b"1".to_vec());
-    if let Ok(block) = answers(&questions, &values) {
+    values.resize(questions.iter().filter(|question| question.needs_answer()).count(), b"1".to_vec());
+    if let Ok(block) = encode_answers(&questions, &values) {
         assert!(is_data_block(&block), "{questions:?} {values:?}");
     }
     if is_data_block(data) {
@@ -59,14 +59,14 @@ fn check_item(bytes: &[u8], item: &Attributes) {
         let _ = Admin::parse(&block.lines);
     }
     let mut kept = item.clone();
-    kept.keep(&item.blocks.iter().map(|block| block.name.to_ascii_lowercase()).collect::<Vec<_>>());
+    kept.retain_blocks(&item.blocks.iter().map(|block| block.name.to_ascii_lowercase()).collect::<Vec<_>>());
     assert_eq!(kept, *item);
-    kept.keep(&["no block has this name"]);
+    kept.retain_blocks(&["no block has this name"]);
     assert!(kept.blocks.is_empty());
 }
 
 fn check_refusal(body: &[u8]) {
-    let refusal = Refusal::parse(body);
+    let refusal = ErrorResponse::parse(body);
     assert!(refusal.text.len() <= 100 && refusal.words().len() <= 1024);
     assert!(refusal.moved_to().is_none_or(|item| item.contains(&b'\t') && refusal.code == Some(3)));
     assert!(!refusal.words().contains(&b'\n'));
@@ -79,7 +79,7 @@ fn check_line(line: &[u8]) {
     }
     if let Some(question) = Question::parse(line) {
         assert!(question.defaults.iter().all(|default| !default.is_empty() && !default.contains(&b'\t')));
-        assert!(question.default_value().is_none_or(|_| question.is_answered()));
+        assert!(question.default_value().is_none_or(|_| question.needs_answer()));
     }
     let date = [b"Mod-Date: ", line].concat();
     if let Some(seconds) = Admin::parse(&[date.into()]).modified {

@@ -58,7 +58,7 @@ fn options(choice: u8) -> SessionOptions {
     let Ok(login) = Login::new(b"me", SECRET) else { panic!("a login") };
     options.login = (choice & 0x18 != 0).then_some(login);
     options.is_secure = choice & 0x18 == 0x08;
-    options.clear_login = choice & 0x18 == 0x10;
+    options.allow_plaintext_login = choice & 0x18 == 0x10;
     options.start_tls = if choice & 0x20 == 0 { StartTls::Never } else { StartTls::Try };
     options
 }

@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
     HtmlLinks::new(bytes.clone().into(), URL).for_each(|link| check(&link.url));
     let mut index = IndexPage::new(bytes.into(), URL);
     index.by_ref().for_each(drop);
-    let _ = index.is_generated();
+    let _ = index.is_directory_listing();
 });
 
 fn check(url: &str) {

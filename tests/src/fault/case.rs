@@ -49,8 +49,8 @@ impl<S: FaultServer> FaultCase<S> {
 
     /// Starts the server and creates the output directory. `good` is the certificate of rows that do not name
     /// another.
-    pub fn prepare(&self, setting: &FaultFixture, good: &ServerCert) -> Result<PreparedCase<S>> {
-        let (server, ca_pem) = self.fault.serve(self.transport, setting, good)?;
+    pub fn prepare(&self, fixture: &FaultFixture, good: &ServerCert) -> Result<PreparedCase<S>> {
+        let (server, ca_pem) = self.fault.serve(self.transport, fixture, good)?;
         let mut ca = NamedTempFile::new()?;
         ca.write_all(ca_pem.as_bytes())?;
         let (url, target) = (self.fault.url(&server), Target::new(self.old_file)?);
@@ -131,7 +131,7 @@ pub(crate) fn check_table<S: FaultServer>(
         assert!(!fault.keeps_part || fault.exit != 0, "{name}");
         let is_plain = fault.transports.contains(&Transport::Plain);
         assert!(fault.cert == FaultCert::Good || !is_plain, "{name}: no certificate in plaintext");
-        let (server, ca) = fault.serve(fault.transports[0], &S::setting(), &good).unwrap();
+        let (server, ca) = fault.serve(fault.transports[0], &S::fixture(), &good).unwrap();
         let has_own_ca =
             matches!(fault.cert, FaultCert::Expired | FaultCert::NotYetValid | FaultCert::WrongName);
         assert_eq!(ca != good.ca_pem(), has_own_ca, "{name}");

@@ -14,7 +14,7 @@ pub trait FaultServer: Sized + 'static {
     type Play: Copy + Send + Sync + 'static;
 
     /// Returns the contents that the rows of this protocol assume.
-    fn setting() -> FaultFixture {
+    fn fixture() -> FaultFixture {
         FaultFixture::default()
     }
 
@@ -22,7 +22,7 @@ pub trait FaultServer: Sized + 'static {
     fn start_fault(
         fault: &Fault<Self>,
         transport: Transport,
-        setting: &FaultFixture,
+        fixture: &FaultFixture,
         cert: &ServerCert,
     ) -> Result<Self>;
 
@@ -160,7 +160,7 @@ impl<S: FaultServer> Fault<S> {
     pub fn serve(
         &self,
         transport: Transport,
-        setting: &FaultFixture,
+        fixture: &FaultFixture,
         good: &ServerCert,
     ) -> Result<(S, String)> {
         let presented = match self.cert {
@@ -173,7 +173,7 @@ impl<S: FaultServer> Fault<S> {
         };
         // The client must not trust the self-signed certificate itself, because it would then accept it.
         let trusted = if self.cert == FaultCert::SelfSigned { good } else { &presented };
-        let server = S::start_fault(self, transport, setting, &presented)?;
+        let server = S::start_fault(self, transport, fixture, &presented)?;
         Ok((server, trusted.ca_pem().to_owned()))
     }
 
@@ -186,7 +186,7 @@ impl<S: FaultServer> Fault<S> {
 
 /// Constructors of table rows. Each protocol adds its own.
 impl<S: FaultServer> Fault<S> {
-    /// A row in plaintext. After exit status 0 the output file holds the content of the setting.
+    /// A row in plaintext. After exit status 0 the output file holds the content of the fixture.
     pub(crate) const fn row(name: &'static str, exit: i32, play: S::Play, path: &'static str) -> Self {
         Self {
             name,
@@ -197,7 +197,7 @@ impl<S: FaultServer> Fault<S> {
             arguments: &[],
             exit,
             other_exits: &[],
-            result: FaultResult::Exactly(|setting| setting.content.clone()),
+            result: FaultResult::Exactly(|fixture| fixture.content.clone()),
             completeness: None,
             keeps_part: false,
             message: &[],

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cert::ServerCert;
 use crate::ftp::rule::{FtpAction, FtpRule, FtpTrigger};
 use crate::ftp::tree::{Content, Node, Tree};
-use crate::server::channel::Ending;
+use crate::server::plain_or_tls_connection::Ending;
 
 /// The configuration of an FTP server: its files and its behaviour. Without accounts, every user and password is
 /// accepted.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use rustls::ServerConfig;
 use tokio::net::TcpSocket;
 
-use crate::server::channel::{Ending, PlainOrTlsConnection};
-use crate::server::wire::TcpConnection;
+use crate::server::plain_or_tls_connection::{Ending, PlainOrTlsConnection};
+use crate::server::tcp_connection::TcpConnection;
 
 /// Maximum wait for a data connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

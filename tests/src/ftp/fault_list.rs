@@ -8,7 +8,7 @@ use crate::ftp::fault_configs::{
 };
 use crate::ftp::faults::FtpFault;
 use crate::ftp::rule::{FtpAction, FtpTrigger};
-use crate::server::channel::Ending;
+use crate::server::plain_or_tls_connection::Ending;
 
 /// The faults of an FTP server, and unusual but correct behaviour (exit status 0).
 #[rustfmt::skip] // a table

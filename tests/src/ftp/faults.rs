@@ -16,10 +16,10 @@ impl FaultServer for FtpServer {
     fn start_fault(
         fault: &Fault<Self>,
         transport: Transport,
-        setting: &FaultFixture,
+        fixture: &FaultFixture,
         cert: &ServerCert,
     ) -> Result<Self> {
-        let mut config = (fault.play)(setting);
+        let mut config = (fault.play)(fixture);
         if fault.cert == FaultCert::DataSelfSigned {
             config = config.data_cert(&ServerCert::self_signed()?);
         }

@@ -8,8 +8,8 @@ use super::*;
 use crate::fault::case::check_in_parallel;
 use crate::{FTP_FAULTS, FaultResult};
 
-fn setting() -> FaultFixture {
-    FaultFixture { stall: Duration::from_millis(1), ..FtpServer::setting() }
+fn fixture() -> FaultFixture {
+    FaultFixture { stall: Duration::from_millis(1), ..FtpServer::fixture() }
 }
 
 /// A client that sends one command at a time and ignores reply codes.
@@ -98,15 +98,15 @@ fn table_is_consistent() {
 
 /// Plays one fault and compares the data with the row.
 fn check_fault(fault: &FtpFault, cert: &ServerCert) -> std::result::Result<(), String> {
-    let setting = setting();
-    let (server, _) = fault.serve(Transport::Plain, &setting, cert).unwrap();
+    let fixture = fixture();
+    let (server, _) = fault.serve(Transport::Plain, &fixture, cert).unwrap();
     let (bytes, replies) = NaiveClient::new(&server).fetch();
     let is_silent = ["stall_greeting", "greeting_close", "greeting_reset"].contains(&fault.name);
-    let is_prefix = !bytes.is_empty() && setting.content.starts_with(&bytes);
+    let is_prefix = !bytes.is_empty() && fixture.content.starts_with(&bytes);
     // With these rows, a naive client assigns replies to the wrong commands.
     let is_odd = ["one_at_a_time", "cwd_other_code_inside", "greeting_look_alikes"].contains(&fault.name);
     let FaultResult::Exactly(stored) = fault.result else { panic!("{}", fault.name) };
-    let is_complete = fault.exit != 0 || is_odd || bytes == stored(&setting);
+    let is_complete = fault.exit != 0 || is_odd || bytes == stored(&fixture);
     if replies.is_empty() == is_silent && (!fault.keeps_part || is_prefix) && is_complete {
         return Ok(());
     }
@@ -123,11 +123,11 @@ fn kept_part_is_a_prefix_and_success_is_complete() {
 
 #[test]
 fn server_without_rules_is_correct() {
-    let (setting, cert) = (setting(), ServerCert::good().unwrap());
+    let (fixture, cert) = (fixture(), ServerCert::good().unwrap());
     for fault in FTP_FAULTS.iter().filter(|fault| fault.keeps_part && is_plain(fault)) {
-        let (server, _) = fault.serve(Transport::Plain, &setting, &cert).unwrap();
+        let (server, _) = fault.serve(Transport::Plain, &fixture, &cert).unwrap();
         server.disable_rules();
         let (bytes, replies) = NaiveClient::new(&server).fetch();
-        assert_eq!(bytes, setting.content, "{}: {replies}", fault.name);
+        assert_eq!(bytes, fixture.content, "{}: {replies}", fault.name);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::server::channel::Ending;
+use crate::server::plain_or_tls_connection::Ending;
 use crate::server::rule::{Rule, Trigger};
 
 /// A rule of an FTP server.

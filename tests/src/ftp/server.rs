@@ -14,8 +14,8 @@ use crate::ftp::config::FtpConfig;
 use crate::ftp::rule::{FtpAction, FtpTrigger};
 use crate::ftp::session::Session;
 use crate::server::running_server::{RunningServer, Service, Shared, TcpService};
+use crate::server::tcp_connection::TcpConnection;
 use crate::server::text::as_text;
-use crate::server::wire::TcpConnection;
 
 /// An FTP server. It stops when dropped.
 pub struct FtpServer(RunningServer<FtpService>);

@@ -10,10 +10,10 @@ use crate::ftp::login::Login;
 use crate::ftp::rule::FtpAction;
 use crate::ftp::server::{FtpService, Tls, TlsStart};
 use crate::ftp::tree::resolve;
-use crate::server::channel::{Ending, PlainOrTlsConnection};
+use crate::server::plain_or_tls_connection::{Ending, PlainOrTlsConnection};
 use crate::server::running_server::Shared;
+use crate::server::tcp_connection::TcpConnection;
 use crate::server::text::{repeated, replace_all, take_line, without_crlf};
-use crate::server::wire::TcpConnection;
 
 /// The pause between two bytes of a split reply, so that they arrive separately.
 const BETWEEN_BYTES: Duration = Duration::from_micros(100);

@@ -9,7 +9,7 @@ use crate::ftp::data::{DataConnection, DataMode};
 use crate::ftp::rule::FtpAction;
 use crate::ftp::session::{Session, Stop};
 use crate::ftp::tree::{ListFormat, in_ascii};
-use crate::server::channel::Ending;
+use crate::server::plain_or_tls_connection::Ending;
 
 /// The lowest port that the server connects to (RFC 2577 §3).
 const LOWEST_PORT: u16 = 1024;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::gopher::content::Content;
 use crate::gopher::item::{GopherItem, GopherLength};
 use crate::gopher::rule::{GopherAction, GopherRule, GopherTrigger};
-use crate::server::channel::Ending;
+use crate::server::plain_or_tls_connection::Ending;
 
 /// What a Gopher server serves and how it behaves. The menu with the empty selector lists all items unless
 /// the configuration contains another item with that selector.

@@ -10,10 +10,10 @@ use crate::gopher::content::Content;
 use crate::gopher::request::{DataBlock, Request};
 use crate::gopher::rule::GopherAction;
 use crate::gopher::server::GopherService;
-use crate::server::channel::{Ending, PlainOrTlsConnection};
+use crate::server::plain_or_tls_connection::{Ending, PlainOrTlsConnection};
 use crate::server::running_server::Shared;
+use crate::server::tcp_connection::TcpConnection;
 use crate::server::text::{repeated, replace_all, take_line};
-use crate::server::wire::TcpConnection;
 
 /// Maximum length of a request, with its data block.
 const MAX_REQUEST: usize = 1 << 20;

@@ -11,7 +11,7 @@ use crate::gopher::fault_configs::{
 use crate::gopher::faults::GopherFault;
 use crate::gopher::item::{GopherEnd, GopherItem};
 use crate::gopher::rule::{GopherAction, GopherTrigger};
-use crate::server::channel::Ending;
+use crate::server::plain_or_tls_connection::Ending;
 
 /// The faults of a server without Gopher+, and unusual but correct behaviour (exit status 0).
 #[rustfmt::skip] // a table

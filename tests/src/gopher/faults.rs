@@ -21,10 +21,10 @@ impl FaultServer for GopherServer {
     fn start_fault(
         fault: &Fault<Self>,
         transport: Transport,
-        setting: &FaultFixture,
+        fixture: &FaultFixture,
         cert: &ServerCert,
     ) -> Result<Self> {
-        let config = (fault.play)(setting);
+        let config = (fault.play)(fixture);
         if transport == Transport::Plain { Self::start(config) } else { Self::start_tls(config, cert) }
     }
 
@@ -52,7 +52,7 @@ impl GopherFault {
     /// A row about a text, over both transports. After exit status 0 its content is stored and proven to be
     /// complete.
     pub(crate) const fn text(name: &'static str, exit: i32, play: Play) -> Self {
-        let stored = FaultResult::Exactly(|setting| setting.text.clone());
+        let stored = FaultResult::Exactly(|fixture| fixture.text.clone());
         Self { result: stored, ..Self::row(name, exit, play, "0/t").plain_and_tls().proven() }
     }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::*;
 use crate::fault::case::{check_in_parallel, check_table};
 
-fn setting() -> FaultFixture {
-    FaultFixture { stall: Duration::from_millis(1), ..GopherServer::setting() }
+fn fixture() -> FaultFixture {
+    FaultFixture { stall: Duration::from_millis(1), ..GopherServer::fixture() }
 }
 
 /// Sends the request of the URL. Returns the first 100,000 bytes of the response.
@@ -32,8 +32,8 @@ fn tables_are_consistent() {
 
 /// Plays one fault and compares the response with the row.
 fn check_fault(fault: &GopherFault, cert: &ServerCert) -> std::result::Result<(), String> {
-    let setting = setting();
-    let (server, _) = fault.serve(Transport::Plain, &setting, cert).unwrap();
+    let fixture = fixture();
+    let (server, _) = fault.serve(Transport::Plain, &fixture, cert).unwrap();
     let bytes = request(&server, fault.path);
     let error =
         |why: &str| Err(format!("{}: {why}: {}", fault.name, bytes[..bytes.len().min(200)].escape_ascii()));
@@ -43,7 +43,7 @@ fn check_fault(fault: &GopherFault, cert: &ServerCert) -> std::result::Result<()
         return error("no response");
     }
     if let (FaultResult::Exactly(content), 0, []) = (fault.result, fault.exit, fault.arguments) {
-        let content = content(&setting);
+        let content = content(&fixture);
         let start = &content[..content.len().min(9)];
         let is_sent = bytes.windows(start.len().max(1)).any(|window| window == start);
         let is_changed = fault.name.starts_with("moved") || fault.name.contains("stuffed");

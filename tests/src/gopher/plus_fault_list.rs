@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use crate::gopher::fault_configs::{
-    answer, attributes, correct, endless, error, error_1, first, form, moved, plus, status, with_length,
+    answer, attributes, correct, endless, error, error_1, first, form, plus, status, update, with_length,
 };
 use crate::gopher::faults::GopherFault;
 use crate::gopher::item::{GopherItem, GopherLength};
 use crate::gopher::rule::{GopherAction, GopherTrigger};
-use crate::server::channel::Ending;
+use crate::server::plain_or_tls_connection::Ending;
 
 /// The faults of a server with Gopher+, and unusual but correct behaviour (exit status 0).
 #[rustfmt::skip] // a table
@@ -114,20 +114,20 @@ pub static GOPHER_PLUS_FAULTS: &[GopherFault] = &[
     GopherFault::plus("error_by_length_9e18", 78, |_| answer("-9223372036854775808\r\n1 x\r\nIt is gone.\r\n")).or(&[18, 63]),
     GopherFault::plus("error_item_in_body", 0, |_| answer("+25\r\n3It\t\terror.host\t1\r\nmore\r\n")).stores(|_| b"3It\t\terror.host\t1\r\nmore\r\n".to_vec()),
     // Code 3: moved. Followed on the same server; to other servers only with --proto-redir (row 26).
-    GopherFault::plus("moved", 0, |s| moved(s, "9new\t/new\t127.0.0.1\t{port}\t+")).plain_and_tls(),
-    GopherFault::plus("moved_info", 0, |s| moved(s, "+INFO: 9new\t/new\t127.0.0.1\t{port}\t+")),
-    GopherFault::plus("moved_without_plus", 0, |s| moved(s, "9new\t/new\t127.0.0.1\t{port}")).assumed(),
-    GopherFault::plus("moved_elsewhere", 90, |s| moved(s, "9new\t/new\tlocalhost\t{port}\t+")).message(&["moved", "/9/new"]),
-    GopherFault::plus("moved_elsewhere_allowed", 0, |s| moved(s, "9new\t/new\tlocalhost\t{port}\t+")).with(&["--proto-redir", "=gopher"]),
-    GopherFault::plus("moved_elsewhere_plaintext", 90, |s| moved(s, "9new\t/new\tlocalhost\t{port}\t+")).tls(),
-    GopherFault::plus("moved_not_followed", 0, |s| moved(s, "9new\t/new\t127.0.0.1\t{port}\t+")).or(&[78, 90]).shows(&["/9/new"]).with(&["--no-location"]),
-    GopherFault::plus("moved_nowhere", 78, |s| moved(s, "somewhere else")).message(&["somewhere else"]),
-    GopherFault::plus("moved_no_fields", 78, |s| moved(s, "9new\t/new")).message(&["new"]),
-    GopherFault::plus("moved_in_a_circle", 47, |s| moved(s, "9a\t/a\t127.0.0.1\t{port}\t+")),
-    GopherFault::plus("moved_to_port_25", 90, |s| moved(s, "9new\tMAIL FROM\t127.0.0.1\t25\t+")).with(&["--proto-redir", "=gopher"]),
-    GopherFault::plus("moved_to_a_file", 90, |s| moved(s, "hnew\tURL:file:///etc/passwd\t127.0.0.1\t{port}\t+")).with(&["--proto-redir", "=file,gopher"]),
-    GopherFault::plus("moved_with_escapes", 78, |s| moved(s, "9new\u{1b}[2J\t/n\u{7}\tno host\u{1b}\t70\t+")).message(&["new"]),
-    GopherFault::plus("moved_to_nul", 93, |s| moved(s, "9new\t/n\0\t127.0.0.1\t{port}\t+")),
+    GopherFault::plus("moved", 0, |s| update(s, "9new\t/new\t127.0.0.1\t{port}\t+")).plain_and_tls(),
+    GopherFault::plus("moved_info", 0, |s| update(s, "+INFO: 9new\t/new\t127.0.0.1\t{port}\t+")),
+    GopherFault::plus("moved_without_plus", 0, |s| update(s, "9new\t/new\t127.0.0.1\t{port}")).assumed(),
+    GopherFault::plus("moved_elsewhere", 90, |s| update(s, "9new\t/new\tlocalhost\t{port}\t+")).message(&["moved", "/9/new"]),
+    GopherFault::plus("moved_elsewhere_allowed", 0, |s| update(s, "9new\t/new\tlocalhost\t{port}\t+")).with(&["--proto-redir", "=gopher"]),
+    GopherFault::plus("moved_elsewhere_plaintext", 90, |s| update(s, "9new\t/new\tlocalhost\t{port}\t+")).tls(),
+    GopherFault::plus("moved_not_followed", 0, |s| update(s, "9new\t/new\t127.0.0.1\t{port}\t+")).or(&[78, 90]).shows(&["/9/new"]).with(&["--no-location"]),
+    GopherFault::plus("moved_nowhere", 78, |s| update(s, "somewhere else")).message(&["somewhere else"]),
+    GopherFault::plus("moved_no_fields", 78, |s| update(s, "9new\t/new")).message(&["new"]),
+    GopherFault::plus("moved_in_a_circle", 47, |s| update(s, "9a\t/a\t127.0.0.1\t{port}\t+")),
+    GopherFault::plus("moved_to_port_25", 90, |s| update(s, "9new\tMAIL FROM\t127.0.0.1\t25\t+")).with(&["--proto-redir", "=gopher"]),
+    GopherFault::plus("moved_to_a_file", 90, |s| update(s, "hnew\tURL:file:///etc/passwd\t127.0.0.1\t{port}\t+")).with(&["--proto-redir", "=file,gopher"]),
+    GopherFault::plus("moved_with_escapes", 78, |s| update(s, "9new\u{1b}[2J\t/n\u{7}\tno host\u{1b}\t70\t+")).message(&["new"]),
+    GopherFault::plus("moved_to_nul", 93, |s| update(s, "9new\t/n\0\t127.0.0.1\t{port}\t+")),
     // Attributes.
     GopherFault::plus("attributes_correct", 0, plus).shows(&["VIEWS", "application/octet-stream"]).at("9/a%09%09!"),
     GopherFault::plus("attributes_filtered", 0, |s| plus(s).ignores_attribute_filters()).shows(&["VIEWS"]).at("9/a%09%09!+VIEWS"),

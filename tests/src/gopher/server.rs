@@ -13,8 +13,8 @@ use crate::gopher::config::GopherConfig;
 use crate::gopher::connection::serve_connection;
 use crate::gopher::rule::{GopherAction, GopherTrigger};
 use crate::server::running_server::{RunningServer, Service, Shared, TcpService};
+use crate::server::tcp_connection::TcpConnection;
 use crate::server::text::as_text;
-use crate::server::wire::TcpConnection;
 
 /// A Gopher server. It stops when dropped.
 pub struct GopherServer(RunningServer<GopherService>);

@@ -118,7 +118,7 @@ pub(crate) fn redirect(location: &str) -> HttpResponse {
 pub(crate) fn redirect_to(case: &HttpFaultRequest<'_>, scheme: &str) -> HttpResponse {
     // A telnet URL has no path (RFC 1738 §3.8).
     let path = if scheme == "telnet" { "" } else { "x" };
-    redirect(&format!("{scheme}://{}/{path}", case.setting.elsewhere))
+    redirect(&format!("{scheme}://{}/{path}", case.fixture.elsewhere))
 }
 
 /// A chain of `length` redirects: `/redirect/N` redirects to `/redirect/N+1`, any other path to `/redirect/1`. The

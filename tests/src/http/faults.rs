@@ -18,7 +18,7 @@ pub struct HttpFaultRequest<'a> {
     /// The request.
     pub request: &'a HttpRequest,
     /// The contents that the rows assume.
-    pub setting: &'a FaultFixture,
+    pub fixture: &'a FaultFixture,
 }
 
 type Play = fn(&HttpFaultRequest<'_>) -> HttpResponse;
@@ -29,11 +29,11 @@ impl FaultServer for HttpServer {
     fn start_fault(
         fault: &Fault<Self>,
         transport: Transport,
-        setting: &FaultFixture,
+        fixture: &FaultFixture,
         cert: &ServerCert,
     ) -> Result<Self> {
-        let (play, setting) = (fault.play, setting.clone());
-        let handler = move |request: &HttpRequest| play(&HttpFaultRequest { request, setting: &setting });
+        let (play, fixture) = (fault.play, fixture.clone());
+        let handler = move |request: &HttpRequest| play(&HttpFaultRequest { request, fixture: &fixture });
         if transport == Transport::Plain { Self::start(handler) } else { Self::start_tls(handler, cert) }
     }
 
@@ -53,7 +53,7 @@ impl<'a> HttpFaultRequest<'a> {
     /// Returns the correct content.
     #[must_use]
     pub fn content(&self) -> &'a [u8] {
-        &self.setting.content
+        &self.fixture.content
     }
 }
 

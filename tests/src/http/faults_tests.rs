@@ -10,14 +10,14 @@ use crate::fault::case::{check_in_parallel, check_table};
 
 const GET: &str = "GET /redirect/10 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
-fn setting() -> FaultFixture {
-    FaultFixture { stall: Duration::from_millis(1), ..HttpServer::setting() }
+fn fixture() -> FaultFixture {
+    FaultFixture { stall: Duration::from_millis(1), ..HttpServer::fixture() }
 }
 
 /// Returns the first 100,000 bytes of the response.
-fn fetch(fault: &HttpFault, setting: &FaultFixture, cert: &ServerCert) -> Vec<u8> {
+fn fetch(fault: &HttpFault, fixture: &FaultFixture, cert: &ServerCert) -> Vec<u8> {
     let transport = fault.transports[0];
-    let (server, _) = fault.serve(transport, setting, cert).unwrap();
+    let (server, _) = fault.serve(transport, fixture, cert).unwrap();
     let mut stream = TcpStream::connect(server.addr()).unwrap();
     let mut received = Vec::new();
     let _ = match transport {
@@ -47,10 +47,10 @@ fn table_is_consistent() {
 
 #[test]
 fn every_fault_has_a_response_unless_the_server_is_silent() {
-    let (setting, cert) = (setting(), ServerCert::good().unwrap());
+    let (fixture, cert) = (fixture(), ServerCert::good().unwrap());
     let plain: Vec<_> = HTTP_FAULTS.iter().filter(|it| it.transports.contains(&Transport::Plain)).collect();
     check_in_parallel(&plain, 8, |fault| {
-        let received = fetch(fault, &setting, &cert);
+        let received = fetch(fault, &fixture, &cert);
         let is_silent = ["empty_reply", "reset_before_head", "stall_before_head"].contains(&fault.name);
         if received.is_empty() == is_silent { Ok(()) } else { Err(fault.name.to_owned()) }
     });
@@ -58,11 +58,11 @@ fn every_fault_has_a_response_unless_the_server_is_silent() {
 
 #[test]
 fn kept_part_is_a_prefix_and_success_is_complete() {
-    let (setting, cert) = (setting(), ServerCert::good().unwrap());
-    let content = setting.content.as_slice();
+    let (fixture, cert) = (fixture(), ServerCert::good().unwrap());
+    let content = fixture.content.as_slice();
     let mut checked = 0;
     for fault in HTTP_FAULTS.iter().filter(|fault| fault.keeps_part || fault.exit == 0) {
-        let received = fetch(fault, &setting, &cert);
+        let received = fetch(fault, &fixture, &cert);
         let Some(body) = body(&received) else { continue };
         let is_prefix = !body.is_empty() && content.starts_with(body);
         let is_expected = if fault.exit == 0 { body.starts_with(content) } else { is_prefix };

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::server::channel::Ending;
+use crate::server::plain_or_tls_connection::Ending;
 
 /// A step after the head of a response.
 #[derive(Clone, Debug)]

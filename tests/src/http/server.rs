@@ -13,11 +13,11 @@ use crate::cert::ServerCert;
 use crate::http::request::{HttpRequest, KeepAlive, ParsedRequest, parse_request};
 use crate::http::response::{HttpResponse, ResponseParts, Step};
 use crate::pattern::pattern_blocks;
-use crate::server::channel::{Ending, PlainOrTlsConnection};
+use crate::server::plain_or_tls_connection::{Ending, PlainOrTlsConnection};
 use crate::server::rule::NoTrigger;
 use crate::server::running_server::{RunningServer, Service, Shared, TcpService};
+use crate::server::tcp_connection::TcpConnection;
 use crate::server::text::repeated;
-use crate::server::wire::TcpConnection;
 
 /// Maximum number of bytes in one write.
 const BLOCK: usize = 256 * 1024;

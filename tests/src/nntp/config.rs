@@ -7,7 +7,7 @@ use crate::cert::ServerCert;
 use crate::nntp::article::NntpArticle;
 use crate::nntp::group::NntpGroup;
 use crate::nntp::rule::{NntpAction, NntpRule, NntpTrigger};
-use crate::server::channel::Ending;
+use crate::server::plain_or_tls_connection::Ending;
 
 /// The first article number of sn.
 const FIRST_NUMBER_OF_SN: u64 = 10;

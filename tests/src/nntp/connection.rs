@@ -10,10 +10,10 @@ use crate::nntp::rule::{NntpAction, NntpEvent};
 use crate::nntp::server::NntpService;
 use crate::nntp::session::Session;
 use crate::nntp::stream::NntpStream;
-use crate::server::channel::Ending;
+use crate::server::plain_or_tls_connection::Ending;
 use crate::server::running_server::Shared;
+use crate::server::tcp_connection::TcpConnection;
 use crate::server::text::{repeated, take_line, without_crlf};
-use crate::server::wire::TcpConnection;
 
 /// The pause between two bytes of a split reply, so that they arrive separately.
 const BETWEEN_BYTES: Duration = Duration::from_micros(100);

@@ -12,7 +12,7 @@ use crate::nntp::fault_configs::{
 use crate::nntp::faults::NntpFault;
 use crate::nntp::group::NntpGroup;
 use crate::nntp::rule::{NntpAction, NntpRule, NntpTrigger};
-use crate::server::channel::Ending::{Close, Fin, Reset, Stall};
+use crate::server::plain_or_tls_connection::Ending::{Close, Fin, Reset, Stall};
 
 /// The faults of a server while an article is fetched, and unusual but correct behaviour (exit status 0).
 #[rustfmt::skip] // a table

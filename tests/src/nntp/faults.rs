@@ -23,7 +23,7 @@ impl FaultServer for NntpServer {
 
     /// Returns the article `<plain@test.invalid>`, number 1 of `fetch.test`, as the content: about 1500 bytes
     /// of complete lines.
-    fn setting() -> FaultFixture {
+    fn fixture() -> FaultFixture {
         let defaults = FaultFixture::default();
         let body = String::from_utf8_lossy(&defaults.text).into_owned();
         let article = NntpArticle::post("plain@test.invalid", "plain article 1", body);
@@ -33,10 +33,10 @@ impl FaultServer for NntpServer {
     fn start_fault(
         fault: &Fault<Self>,
         transport: Transport,
-        setting: &FaultFixture,
+        fixture: &FaultFixture,
         cert: &ServerCert,
     ) -> Result<Self> {
-        let config = (fault.play)(setting);
+        let config = (fault.play)(fixture);
         match transport {
             Transport::Plain => Self::start(config),
             Transport::StartTls | Transport::StartTlsOffered => Self::start(config.starttls(cert)),

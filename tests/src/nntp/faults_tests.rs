@@ -10,8 +10,8 @@ use crate::cert::client;
 use crate::fault::case::{check_in_parallel, check_table};
 use crate::{FaultCert, FaultResult};
 
-fn setting() -> FaultFixture {
-    FaultFixture { stall: Duration::from_millis(1), ..NntpServer::setting() }
+fn fixture() -> FaultFixture {
+    FaultFixture { stall: Duration::from_millis(1), ..NntpServer::fixture() }
 }
 
 trait Stream: Read + Write {}
@@ -174,15 +174,15 @@ fn rows_over(transport: Transport) -> Vec<&'static NntpFault> {
 
 /// Plays one fault in plaintext and compares the content with the row.
 fn check_plain(fault: &NntpFault, cert: &ServerCert) -> std::result::Result<(), String> {
-    let setting = setting();
-    let (server, _) = fault.serve(Transport::Plain, &setting, cert).unwrap();
+    let fixture = fixture();
+    let (server, _) = fault.serve(Transport::Plain, &fixture, cert).unwrap();
     let (content, is_complete, replies) = NaiveClient::new(&server).fetch(fault.path, fault.arguments);
     let is_silent = ["stall_greeting", "greeting_close", "greeting_reset"].contains(&fault.name);
     let is_cut =
         fault.exit == 18 && fault.other_exits.is_empty() || fault.exit == 28 && fault.name.contains("dot");
     let is_expected = match fault.result {
         _ if fault.exit != 0 || is_odd(fault) => true,
-        FaultResult::Exactly(expected) => is_complete && content == expected(&setting),
+        FaultResult::Exactly(expected) => is_complete && content == expected(&fixture),
         FaultResult::Contains(words) => {
             let text = String::from_utf8_lossy(&content);
             is_complete && words.iter().all(|word| text.contains(word))
@@ -206,21 +206,21 @@ fn success_is_complete_and_cut_is_not() {
 
 /// Plays the faults over a transport with TLS and compares what a client receives with a correct server.
 fn check_encrypted(transport: Transport) {
-    let (setting, cert) = (setting(), ServerCert::good().unwrap());
+    let (fixture, cert) = (fixture(), ServerCert::good().unwrap());
     let fault = NntpFault::all().find(|fault| fault.name == "correct").unwrap();
-    let (server, _) = fault.serve(transport, &setting, &cert).unwrap();
+    let (server, _) = fault.serve(transport, &fixture, &cert).unwrap();
     let correct = NaiveClient::over(transport, &server, &cert).fetch("fetch.test/1", &[]);
-    assert!(correct.1 && correct.0 == setting.content, "{}", correct.2.escape_ascii());
+    assert!(correct.1 && correct.0 == fixture.content, "{}", correct.2.escape_ascii());
     let mut faults = rows_over(transport);
     faults.retain(|fault| !is_slow(fault));
     check_in_parallel(&faults, 16, |fault| {
-        let (server, _) = fault.serve(transport, &setting, &cert).unwrap();
+        let (server, _) = fault.serve(transport, &fixture, &cert).unwrap();
         let fetched = NaiveClient::over(transport, &server, &cert).fetch(fault.path, fault.arguments);
         let (content, is_complete, replies) = &fetched;
         let is_cut = fault.exit == 18 && fault.other_exits.is_empty();
         let is_expected = match fault.result {
             FaultResult::Exactly(expected) if fault.exit == 0 && !is_odd(fault) => {
-                *is_complete && *content == expected(&setting)
+                *is_complete && *content == expected(&fixture)
             }
             FaultResult::Exactly(_)
                 if fault.arguments.is_empty() && !is_about_pipelining(fault) && !is_odd(fault) =>
@@ -248,9 +248,9 @@ fn faults_are_played_after_starttls() {
 
 #[test]
 fn faulty_server_differs_from_correct_server() {
-    let (setting, cert) = (setting(), ServerCert::good().unwrap());
+    let (fixture, cert) = (fixture(), ServerCert::good().unwrap());
     let fetch_correct = |path: &'static str| {
-        let server = NntpServer::start(crate::nntp::fault_configs::correct(&setting)).unwrap();
+        let server = NntpServer::start(crate::nntp::fault_configs::correct(&fixture)).unwrap();
         (path, NaiveClient::new(&server).fetch(path, &[]))
     };
     let paths = ["fetch.test/1", "fetch.test/1-3", "fetch.test", "news:plain@test.invalid", "news:*"];
@@ -263,7 +263,7 @@ fn faulty_server_differs_from_correct_server() {
     faults.retain(|fault| is_fit(fault));
     assert!(faults.len() > 180, "{}", faults.len());
     check_in_parallel(&faults, 16, |fault| {
-        let (server, _) = fault.serve(Transport::Plain, &setting, &cert).unwrap();
+        let (server, _) = fault.serve(Transport::Plain, &fixture, &cert).unwrap();
         let fetched = NaiveClient::new(&server).fetch(fault.path, fault.arguments);
         let is_correct = correct.iter().any(|(path, expected)| *path == fault.path && fetched == *expected);
         if is_correct { Err(fault.name.to_owned()) } else { Ok(()) }
@@ -272,22 +272,22 @@ fn faulty_server_differs_from_correct_server() {
 
 #[test]
 fn server_without_rules_is_correct() {
-    let (setting, cert) = (setting(), ServerCert::good().unwrap());
+    let (fixture, cert) = (fixture(), ServerCert::good().unwrap());
     let cut = rows_over(Transport::Plain).into_iter();
     for fault in cut.filter(|fault| fault.exit == 18 && fault.path == "fetch.test/1") {
-        let (server, _) = fault.serve(Transport::Plain, &setting, &cert).unwrap();
+        let (server, _) = fault.serve(Transport::Plain, &fixture, &cert).unwrap();
         server.disable_rules();
         let (content, is_complete, replies) = NaiveClient::new(&server).fetch(fault.path, fault.arguments);
-        assert!(is_complete && content == setting.content, "{}: {}", fault.name, replies.escape_ascii());
+        assert!(is_complete && content == fixture.content, "{}: {}", fault.name, replies.escape_ascii());
     }
 }
 
 #[test]
 fn arguments_name_the_server_and_require_starttls() {
-    let (setting, cert) = (setting(), ServerCert::good().unwrap());
+    let (fixture, cert) = (fixture(), ServerCert::good().unwrap());
     for fault in NntpFault::all() {
         let transport = fault.transports[0];
-        let (server, _) = fault.serve(transport, &setting, &cert).unwrap();
+        let (server, _) = fault.serve(transport, &fixture, &cert).unwrap();
         let (url, words) = (fault.url(&server), server.client_arguments(transport, fault.path));
         let is_news = fault.path.starts_with("news:");
         let start = match (is_news, transport == Transport::Tls) {
@@ -305,10 +305,10 @@ fn arguments_name_the_server_and_require_starttls() {
 
 #[test]
 fn login_in_plaintext_is_found_unless_allowed() {
-    let (setting, cert) = (setting(), ServerCert::good().unwrap());
+    let (fixture, cert) = (fixture(), ServerCert::good().unwrap());
     let fault = |name: &str| NntpFault::all().find(|fault| fault.name == name).unwrap();
     for (name, lines) in [("login_plaintext", 1), ("login_plaintext_allowed", 0)] {
-        let (server, _) = fault(name).serve(Transport::Plain, &setting, &cert).unwrap();
+        let (server, _) = fault(name).serve(Transport::Plain, &fixture, &cert).unwrap();
         let mut client = NaiveClient::new(&server);
         client.line();
         assert!(client.ask("AUTHINFO USER alice").starts_with(b"381 "));

@@ -5,7 +5,7 @@ use crate::nntp::fault_configs::{answer, correct, endless, overview, sn};
 use crate::nntp::faults::NntpFault;
 use crate::nntp::group::NntpGroup;
 use crate::nntp::rule::NntpAction;
-use crate::server::channel::Ending::{Close, Reset, Stall};
+use crate::server::plain_or_tls_connection::Ending::{Close, Reset, Stall};
 
 /// The faults of a server while a listing is fetched, and unusual but correct behaviour (exit status 0).
 #[rustfmt::skip] // a table

@@ -4,7 +4,7 @@ use crate::fault::row::FaultCert;
 use crate::nntp::fault_configs::{SECRET, answer, answer_and_close, correct, end_at, sn, stall};
 use crate::nntp::faults::NntpFault;
 use crate::nntp::rule::{NntpAction, NntpTrigger};
-use crate::server::channel::Ending::{Close, Reset};
+use crate::server::plain_or_tls_connection::Ending::{Close, Reset};
 
 /// The faults of a server while TLS starts or a client logs in, and unusual but correct behaviour (exit
 /// status 0).

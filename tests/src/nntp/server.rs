@@ -14,8 +14,8 @@ use crate::nntp::config::NntpConfig;
 use crate::nntp::connection::Connection;
 use crate::nntp::rule::{NntpAction, NntpTrigger};
 use crate::server::running_server::{RunningServer, Service, Shared, TcpService};
+use crate::server::tcp_connection::TcpConnection;
 use crate::server::text::as_text;
-use crate::server::wire::TcpConnection;
 
 /// A news server. It stops when dropped.
 pub struct NntpServer(RunningServer<NntpService>);

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use rustls::ServerConfig;
 
 use crate::nntp::deflate::Deflate;
-use crate::server::channel::{Ending, PlainOrTlsConnection};
-use crate::server::wire::TcpConnection;
+use crate::server::plain_or_tls_connection::{Ending, PlainOrTlsConnection};
+use crate::server::tcp_connection::TcpConnection;
 
 /// How often a server that waits for bytes checks for them.
 const TICK: Duration = Duration::from_millis(2);

@@ -18,13 +18,13 @@ pub(crate) const NOT_FOUND: &[u8] = b"FAILURE NOT-FOUND\n";
 pub(crate) const MAX_TIME: &[&str] = &["-m", "0.4"];
 
 /// A correct server with the file, the short text, and a directory of both.
-pub(crate) fn correct(setting: &FaultFixture) -> ProsperoConfig {
+pub(crate) fn correct(fixture: &FaultFixture) -> ProsperoConfig {
     let links = [
         ProsperoLink::file("the long file", "/srv/file"),
         ProsperoLink::file("the short text", "/srv/short"),
     ];
     with_object("/srv/short", ProsperoObject::file(SHORT))
-        .object("/srv/file", ProsperoObject::file(setting.content.clone()))
+        .object("/srv/file", ProsperoObject::file(fixture.content.clone()))
         .object("/srv/dir", ProsperoObject::directory(links))
 }
 
@@ -44,13 +44,13 @@ pub(crate) fn with_content(bytes: &[u8]) -> ProsperoConfig {
 }
 
 /// Takes this action on every request.
-pub(crate) fn always(setting: &FaultFixture, action: ProsperoAction) -> ProsperoConfig {
-    correct(setting).always(action)
+pub(crate) fn always(fixture: &FaultFixture, action: ProsperoAction) -> ProsperoConfig {
+    correct(fixture).always(action)
 }
 
 /// Takes this action on requests for contents.
-pub(crate) fn on_contents(setting: &FaultFixture, action: ProsperoAction) -> ProsperoConfig {
-    correct(setting).on(ProsperoTrigger::Contents, action)
+pub(crate) fn on_contents(fixture: &FaultFixture, action: ProsperoAction) -> ProsperoConfig {
+    correct(fixture).on(ProsperoTrigger::Contents, action)
 }
 
 /// Takes this action on requests for the contents of a file without a size.
@@ -60,76 +60,76 @@ pub(crate) fn without_size(action: ProsperoAction) -> ProsperoConfig {
 }
 
 /// Takes this action on requests for links.
-pub(crate) fn on_list(setting: &FaultFixture, action: ProsperoAction) -> ProsperoConfig {
-    correct(setting).on(ProsperoTrigger::List, action)
+pub(crate) fn on_list(fixture: &FaultFixture, action: ProsperoAction) -> ProsperoConfig {
+    correct(fixture).on(ProsperoTrigger::List, action)
 }
 
 /// Sends this text as every response.
-pub(crate) fn text(setting: &FaultFixture, text: &[u8]) -> ProsperoConfig {
-    correct(setting).replace_text(text)
+pub(crate) fn text(fixture: &FaultFixture, text: &[u8]) -> ProsperoConfig {
+    correct(fixture).replace_text(text)
 }
 
 /// Sends this text in response to requests for contents.
-pub(crate) fn contents_text(setting: &FaultFixture, text: &[u8]) -> ProsperoConfig {
-    on_contents(setting, ProsperoAction::Answer(text.to_vec()))
+pub(crate) fn contents_text(fixture: &FaultFixture, text: &[u8]) -> ProsperoConfig {
+    on_contents(fixture, ProsperoAction::Answer(text.to_vec()))
 }
 
 /// Sends this text in response to requests for attributes.
-pub(crate) fn info_text(setting: &FaultFixture, text: &[u8]) -> ProsperoConfig {
-    correct(setting).on(ProsperoTrigger::Info, ProsperoAction::Answer(text.to_vec()))
+pub(crate) fn info_text(fixture: &FaultFixture, text: &[u8]) -> ProsperoConfig {
+    correct(fixture).on(ProsperoTrigger::Info, ProsperoAction::Answer(text.to_vec()))
 }
 
 /// Sends this text in response to requests for links.
-pub(crate) fn list_text(setting: &FaultFixture, text: &[u8]) -> ProsperoConfig {
-    on_list(setting, ProsperoAction::Answer(text.to_vec()))
+pub(crate) fn list_text(fixture: &FaultFixture, text: &[u8]) -> ProsperoConfig {
+    on_list(fixture, ProsperoAction::Answer(text.to_vec()))
 }
 
 /// Does not send these packets.
-pub(crate) fn drop_packets(setting: &FaultFixture, packets: ProsperoPackets) -> ProsperoConfig {
-    always(setting, ProsperoAction::Drop(packets))
+pub(crate) fn drop_packets(fixture: &FaultFixture, packets: ProsperoPackets) -> ProsperoConfig {
+    always(fixture, ProsperoAction::Drop(packets))
 }
 
 /// Sends this packet before each window.
-pub(crate) fn packet_before(setting: &FaultFixture, packet: ProsperoPacket) -> ProsperoConfig {
-    always(setting, ProsperoAction::PacketBefore(packet))
+pub(crate) fn packet_before(fixture: &FaultFixture, packet: ProsperoPacket) -> ProsperoConfig {
+    always(fixture, ProsperoAction::PacketBefore(packet))
 }
 
 /// Sends this packet instead of every response.
-pub(crate) fn only_packet(setting: &FaultFixture, packet: ProsperoPacket) -> ProsperoConfig {
-    correct(setting).replace_packets(vec![packet])
+pub(crate) fn only_packet(fixture: &FaultFixture, packet: ProsperoPacket) -> ProsperoConfig {
+    correct(fixture).replace_packets(vec![packet])
 }
 
 /// Sends these packets instead of every response. A packet is number, total and data.
-pub(crate) fn only_packets(setting: &FaultFixture, packets: &[(u16, u16, &[u8])]) -> ProsperoConfig {
+pub(crate) fn only_packets(fixture: &FaultFixture, packets: &[(u16, u16, &[u8])]) -> ProsperoConfig {
     let packet = |(number, total, data): &(u16, u16, &[u8])| ProsperoPacket::data(*number, *total, data);
-    correct(setting).replace_packets(packets.iter().map(packet).collect())
+    correct(fixture).replace_packets(packets.iter().map(packet).collect())
 }
 
 /// Puts these bytes at this position of the packets. All headers have at least 9 bytes.
 pub(crate) fn patch(
-    setting: &FaultFixture,
+    fixture: &FaultFixture,
     which: ProsperoPackets,
     at: usize,
     bytes: &[u8],
 ) -> ProsperoConfig {
     let patch = ProsperoAction::Patch(which, at, bytes.to_vec());
-    always(setting, ProsperoAction::MinHeaderLength(9)).always(patch)
+    always(fixture, ProsperoAction::MinHeaderLength(9)).always(patch)
 }
 
 /// Patches the packets of responses to requests for contents.
 pub(crate) fn patch_contents(
-    setting: &FaultFixture,
+    fixture: &FaultFixture,
     which: ProsperoPackets,
     at: usize,
     bytes: &[u8],
 ) -> ProsperoConfig {
     let patch = ProsperoAction::Patch(which, at, bytes.to_vec());
-    on_contents(setting, ProsperoAction::MinHeaderLength(9)).on(ProsperoTrigger::Contents, patch)
+    on_contents(fixture, ProsperoAction::MinHeaderLength(9)).on(ProsperoTrigger::Contents, patch)
 }
 
 /// Redirects every request to this server.
-pub(crate) fn redirect(setting: &FaultFixture, to: ProsperoHost) -> ProsperoConfig {
-    only_packet(setting, ProsperoPacket::redirect(4, to))
+pub(crate) fn redirect(fixture: &FaultFixture, to: ProsperoHost) -> ProsperoConfig {
+    only_packet(fixture, ProsperoPacket::redirect(4, to))
 }
 
 /// An address. No server need listen there.
@@ -138,15 +138,15 @@ pub(crate) fn addr(bytes: [u8; 4], port: u16) -> ProsperoHost {
 }
 
 /// Forwards `/srv/moved` to the file on this server.
-pub(crate) fn forward(setting: &FaultFixture, host: ProsperoHost) -> ProsperoConfig {
-    correct(setting).object("/srv/moved", ProsperoObject::forwarded(host, "/srv/file"))
+pub(crate) fn forward(fixture: &FaultFixture, host: ProsperoHost) -> ProsperoConfig {
+    correct(fixture).object("/srv/moved", ProsperoObject::forwarded(host, "/srv/file"))
 }
 
 /// Forwards `/srv/c1` to `/srv/c2` and so on, to the file after `length` times.
-pub(crate) fn forward_chain(setting: &FaultFixture, length: usize) -> ProsperoConfig {
+pub(crate) fn forward_chain(fixture: &FaultFixture, length: usize) -> ProsperoConfig {
     let target =
         |number| if number == length { "/srv/file".to_owned() } else { format!("/srv/c{}", number + 1) };
-    (1..=length).fold(correct(setting), |config, number| {
+    (1..=length).fold(correct(fixture), |config, number| {
         let object = ProsperoObject::forwarded(ProsperoHost::Here, target(number));
         config.object(format!("/srv/c{number}"), object)
     })

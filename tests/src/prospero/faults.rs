@@ -22,17 +22,17 @@ impl FaultServer for ProsperoServer {
     type Play = Play;
 
     /// Returns a file of 29,500 bytes. It takes 24 packets: a window of 16 and a window of 8.
-    fn setting() -> FaultFixture {
+    fn fixture() -> FaultFixture {
         FaultFixture { content: pattern_vec(0, 29_500), ..FaultFixture::default() }
     }
 
     fn start_fault(
         fault: &Fault<Self>,
         _transport: Transport,
-        setting: &FaultFixture,
+        fixture: &FaultFixture,
         _cert: &ServerCert,
     ) -> Result<Self> {
-        Self::start((fault.play)(setting))
+        Self::start((fault.play)(fixture))
     }
 
     fn fault_url(&self, path: &str) -> String {

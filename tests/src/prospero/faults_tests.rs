@@ -43,10 +43,10 @@ fn responses(server: &ProsperoServer, fault: &ProsperoFault) -> [Option<Vec<u8>>
 /// Plays one fault and compares the responses with the row.
 fn check_fault(
     fault: &ProsperoFault,
-    setting: &FaultFixture,
+    fixture: &FaultFixture,
     cert: &ServerCert,
 ) -> std::result::Result<(), String> {
-    let (server, _) = fault.serve(Transport::Plain, setting, cert).unwrap();
+    let (server, _) = fault.serve(Transport::Plain, fixture, cert).unwrap();
     let responses = responses(&server, fault);
     let without_quotes = |bytes: &[u8]| bytes.iter().copied().filter(|byte| *byte != b'\'').collect();
     let all: Vec<u8> = without_quotes(&responses.iter().flatten().flatten().copied().collect::<Vec<_>>());
@@ -59,7 +59,7 @@ fn check_fault(
     let is_elsewhere = ["forwarded", "redirect"].iter().any(|part| fault.name.starts_with(part));
     let is_result_sent = match (fault.result, fault.exit) {
         (FaultResult::Exactly(content), 0) if !is_elsewhere => {
-            let content = content(setting);
+            let content = content(fixture);
             contains(&content[..content.len().min(900)])
         }
         (FaultResult::Contains(words), 0) => contains_all(words),
@@ -85,7 +85,7 @@ fn check_fault(
 
 #[test]
 fn every_fault_is_played() {
-    let (setting, cert) = (ProsperoServer::setting(), ServerCert::good().unwrap());
+    let (fixture, cert) = (ProsperoServer::fixture(), ServerCert::good().unwrap());
     // These rows take long, or need a client with timeouts.
     let is_slow = |fault: &ProsperoFault| {
         ["endless", "million", "mib", "drip", "limit", "name_long", "are_late", "then_late"]
@@ -93,5 +93,5 @@ fn every_fault_is_played() {
             .any(|part| fault.name.contains(part))
     };
     let faults: Vec<_> = ProsperoFault::all().filter(|fault| !is_slow(fault)).collect();
-    check_in_parallel(&faults, 8, |fault| check_fault(fault, &setting, &cert));
+    check_in_parallel(&faults, 8, |fault| check_fault(fault, &fixture, &cert));
 }

@@ -24,10 +24,10 @@ use crate::http::response::HttpResponse;
 use crate::http::server::{SentParts, next_request, send_response};
 use crate::proxy::socks::{self, SocksFault};
 use crate::proxy::tunnel::{Tunnel, carry, connect_origin, forward_response};
-use crate::server::channel::{Ending, PlainOrTlsConnection};
+use crate::server::plain_or_tls_connection::{Ending, PlainOrTlsConnection};
 use crate::server::rule::NoTrigger;
 use crate::server::running_server::{RunningServer, Service, Shared, TcpService};
-use crate::server::wire::TcpConnection;
+use crate::server::tcp_connection::TcpConnection;
 
 /// Header fields between client and proxy, which are not forwarded.
 const HOP_BY_HOP: [&str; 4] = ["connection", "keep-alive", "proxy-authorization", "proxy-connection"];

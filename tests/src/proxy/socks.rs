@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use crate::proxy::tunnel::Tunnel;
-use crate::server::wire::TcpConnection;
+use crate::server::tcp_connection::TcpConnection;
 
 const VERSION: u8 = 5;
 /// Authentication methods (RFC 1928 §3).

@@ -6,8 +6,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::thread::scope;
 use std::time::Duration;
 
-use crate::server::channel::PlainOrTlsConnection;
-use crate::server::wire::TcpConnection;
+use crate::server::plain_or_tls_connection::PlainOrTlsConnection;
+use crate::server::tcp_connection::TcpConnection;
 
 /// Maximum number of bytes in one read.
 const BLOCK: usize = 64 * 1024;

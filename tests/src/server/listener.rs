@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use crate::server::wire::TcpConnection;
+use crate::server::tcp_connection::TcpConnection;
 
 /// The listening socket of a TCP server.
 #[derive(Debug)]

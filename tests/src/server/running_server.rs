@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::server::listener::{Listener, locked};
 use crate::server::rule::{Rule, RuleSet, Trigger};
-use crate::server::wire::TcpConnection;
+use crate::server::tcp_connection::TcpConnection;
 
 /// The types that differ between servers: their rules and their log.
 pub(crate) trait Service: Send + Sync + Sized + 'static {

@@ -2,9 +2,9 @@
 
 use std::io::Result;
 
-use crate::server::channel::{Ending, PlainOrTlsConnection};
+use crate::server::plain_or_tls_connection::{Ending, PlainOrTlsConnection};
 use crate::server::running_server::Shared;
-use crate::server::wire::TcpConnection;
+use crate::server::tcp_connection::TcpConnection;
 use crate::wais::request::{Message, ParsedMessage, ParsedRequest, WaisRequest};
 use crate::wais::response::Response;
 use crate::wais::rule::WaisAction;

@@ -20,17 +20,17 @@ impl FaultServer for WaisServer {
     type Play = Play;
 
     /// Returns a document of 25,000 bytes, which is retrieved in three pieces of at most 10,000 bytes.
-    fn setting() -> FaultFixture {
+    fn fixture() -> FaultFixture {
         FaultFixture { content: pattern_vec(0, 25_000), ..FaultFixture::default() }
     }
 
     fn start_fault(
         fault: &Fault<Self>,
         _transport: Transport,
-        setting: &FaultFixture,
+        fixture: &FaultFixture,
         _cert: &ServerCert,
     ) -> Result<Self> {
-        Self::start((fault.play)(setting))
+        Self::start((fault.play)(fixture))
     }
 
     fn fault_url(&self, path: &str) -> String {

@@ -6,8 +6,8 @@ use super::*;
 use crate::fault::case::{check_in_parallel, check_table};
 use crate::wais::test_client::{exchange, retrieval, search};
 
-fn setting() -> FaultFixture {
-    FaultFixture { stall: Duration::from_millis(1), ..WaisServer::setting() }
+fn fixture() -> FaultFixture {
+    FaultFixture { stall: Duration::from_millis(1), ..WaisServer::fixture() }
 }
 
 /// Returns the first request for a path.
@@ -48,8 +48,8 @@ fn is_silent(fault: &WaisFault) -> bool {
 
 /// Plays one fault and compares the first response with the row.
 fn check_fault(fault: &WaisFault, cert: &ServerCert) -> std::result::Result<(), String> {
-    let setting = setting();
-    let (server, _) = fault.serve(Transport::Plain, &setting, cert).unwrap();
+    let fixture = fixture();
+    let (server, _) = fault.serve(Transport::Plain, &fixture, cert).unwrap();
     let (bytes, _) = exchange(server.addr(), &request(fault.path));
     let contains = |wanted: &[u8]| {
         bytes.windows(wanted.len().max(1)).any(|window| window == wanted) || wanted.is_empty()
@@ -57,7 +57,7 @@ fn check_fault(fault: &WaisFault, cert: &ServerCert) -> std::result::Result<(), 
     let contains_all = |words: &[&str]| words.iter().all(|word| contains(word.as_bytes()));
     let is_expected = match (fault.result, fault.exit) {
         (FaultResult::Exactly(content), 0) => {
-            let content = content(&setting);
+            let content = content(&fixture);
             contains(&content[..content.len().min(9)])
         }
         (FaultResult::Contains(words), 0) => contains_all(words),

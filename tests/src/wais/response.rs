@@ -3,7 +3,7 @@
 use std::io::Result;
 use std::time::Duration;
 
-use crate::server::channel::{Ending, PlainOrTlsConnection};
+use crate::server::plain_or_tls_connection::{Ending, PlainOrTlsConnection};
 use crate::server::text::repeated;
 use crate::wais::answer::Answer;
 use crate::wais::rule::WaisAction;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::server::channel::Ending;
+use crate::server::plain_or_tls_connection::Ending;
 use crate::server::rule::CutPoint;
 use crate::wais::fault_configs::{
     always, answer, append_diagnostic, close, correct, digits, end_at_accept, flood, header, information,

@@ -6,7 +6,7 @@ use std::io::Result;
 use std::net::SocketAddr;
 
 use crate::server::running_server::{RunningServer, Service, Shared, TcpService};
-use crate::server::wire::TcpConnection;
+use crate::server::tcp_connection::TcpConnection;
 use crate::wais::config::WaisConfig;
 use crate::wais::connection::Connection;
 use crate::wais::request::WaisRequest;

@@ -7,13 +7,13 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fetch_url_tests::peak_memory;
 use wait4::Wait4 as _;
 
 use super::delayed_network;
 use super::peer::Tool;
 use super::remove;
 use super::workload::{Source, Workload};
-use crate::process_memory::peak_memory;
 
 /// The time limit of a run.
 const RUN_TIME: Duration = Duration::from_secs(30);

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use wait4::Wait4 as _;
 
 use super::plan::Disturbance;
-use crate::process_memory;
 
 /// A process that runs longer is killed, and its round fails. No run needs a tenth of it.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -97,7 +96,7 @@ fn wait(mut child: Child) -> Result<Ended> {
     let mut peak_memory = None;
     // The pipe closes when the process ends.
     while !reader.is_finished() && started.elapsed() < TIME_LIMIT {
-        peak_memory = process_memory::peak_memory(child.id()).max(peak_memory);
+        peak_memory = fetch_url_tests::peak_memory(child.id()).max(peak_memory);
         thread::sleep(Duration::from_millis(2));
     }
     let is_late = !reader.is_finished();

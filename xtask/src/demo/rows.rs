@@ -13,14 +13,14 @@ pub(super) struct Row {
     /// Text that the output must contain.
     pub(super) shows: &'static [&'static str],
     /// The file that must exist afterwards.
-    pub(super) leaves: Option<Leaves>,
+    pub(super) leaves: Option<ExpectedFile>,
     /// Runs in a pseudo-terminal, so that it draws progress bars.
     pub(super) needs_terminal: bool,
 }
 
 /// A file and its bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Leaves {
+pub(super) struct ExpectedFile {
     pub(super) name: &'static str,
     pub(super) content: fn() -> Vec<u8>,
 }
@@ -91,7 +91,7 @@ pub(super) const ROWS: &[Row] = &[
         arguments: &["-C", "-", "-o", "big.bin", "{http}/big.bin"],
         exit: 0,
         shows: &[],
-        leaves: Some(Leaves { name: "big.bin", content: big_file }),
+        leaves: Some(ExpectedFile { name: "big.bin", content: big_file }),
         needs_terminal: false,
     },
     bad("http: not there", &["{http}/nowhere"], 78, &["not found"]),
@@ -115,7 +115,7 @@ pub(super) const ROWS: &[Row] = &[
         arguments: &["-o", "ftp.bin", "{ftp}/pub/big.bin"],
         exit: 0,
         shows: &["retrying from byte 200000"],
-        leaves: Some(Leaves { name: "ftp.bin", content: big_file }),
+        leaves: Some(ExpectedFile { name: "ftp.bin", content: big_file }),
         needs_terminal: false,
     },
     Row {
@@ -123,7 +123,7 @@ pub(super) const ROWS: &[Row] = &[
         arguments: &["--output-dir", "named", "--create-dirs", "-O", "{http}/hello.txt"],
         exit: 0,
         shows: &[],
-        leaves: Some(Leaves { name: "named/hello.txt", content: hello }),
+        leaves: Some(ExpectedFile { name: "named/hello.txt", content: hello }),
         needs_terminal: false,
     },
     Row {
@@ -142,7 +142,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         exit: 0,
         shows: &["big.bin"],
-        leaves: Some(Leaves { name: "parallel/big.bin", content: big_file }),
+        leaves: Some(ExpectedFile { name: "parallel/big.bin", content: big_file }),
         needs_terminal: true,
     },
     Row {
@@ -150,7 +150,7 @@ pub(super) const ROWS: &[Row] = &[
         arguments: &["mirror", "{ftp}/pub/", "copy"],
         exit: 0,
         shows: &[],
-        leaves: Some(Leaves { name: "copy/big.bin", content: big_file }),
+        leaves: Some(ExpectedFile { name: "copy/big.bin", content: big_file }),
         needs_terminal: false,
     },
     good(

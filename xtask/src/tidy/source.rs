@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::program::{captured, root};
+use crate::program::{command_output, root};
 
 /// A text file.
 pub(super) struct Source {
@@ -66,7 +66,7 @@ fn code_of(line: &str) -> &str {
 pub(super) fn tracked() -> Result<Vec<Source>, String> {
     let mut git = Command::new("git");
     git.current_dir(root()).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    let paths = captured(&mut git)?;
+    let paths = command_output(&mut git)?;
     let paths = paths.split('\0').filter(|path| !path.is_empty());
     // Files that are deleted but still in the index, and binary files, are skipped.
     Ok(paths

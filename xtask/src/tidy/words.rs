@@ -57,7 +57,7 @@ const BANS: &[ForbiddenWords] = &[
         except: &[
             "crates/fetch/src/engine/",
             "crates/fetch/src/time/",
-            "crates/fetch/src/net/race.rs",
+            "crates/fetch/src/net/happy_eyeballs.rs",
             "crates/fetch/src/body.rs",
             "crates/fetch/src/body/limits.rs",
         ],
@@ -166,7 +166,11 @@ mod tests {
         ("crates/cli/src/run.rs", "println!(\"x\");", "crates/cli/src/render/listing.rs"),
         ("crates/fetch/src/body.rs", "eprint!(\"x\");", "crates/fetch/examples/stream.rs"),
         ("crates/cli/src/run.rs", "std::env::var_os(\"X\")", "crates/cli/src/job/environment.rs"),
-        ("crates/fetch/src/net/race.rs", "TcpStream::connect(x)", "crates/fetch/src/net/connector.rs"),
+        (
+            "crates/fetch/src/net/happy_eyeballs.rs",
+            "TcpStream::connect(x)",
+            "crates/fetch/src/net/connector.rs",
+        ),
         ("crates/fetch/src/error.rs", "reqwest::Error", "crates/fetch/src/drivers/http/fault.rs"),
         ("crates/fetch/src/error.rs", "suppaftp::FtpError", "crates/fetch/src/drivers/ftp/io.rs"),
         ("xtask/src/main.rs", "x.unwrap()", "crates/cli/tests/cli.rs"),

@@ -7,13 +7,13 @@ use fetch_url::network::Proxies;
 
 /// Returns the path `~/.netrc`.
 pub(super) fn netrc() -> Option<PathBuf> {
-    set("HOME").map(|home| PathBuf::from(home).join(".netrc"))
+    non_empty_variable("HOME").map(|home| PathBuf::from(home).join(".netrc"))
 }
 
 /// Returns the path of the config file.
 pub(crate) fn config() -> Option<PathBuf> {
-    let home = || set("HOME").map(|home| PathBuf::from(home).join(".config"));
-    let directory = set("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home)?;
+    let home = || non_empty_variable("HOME").map(|home| PathBuf::from(home).join(".config"));
+    let directory = non_empty_variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home)?;
     Some(directory.join("fetch-url/config"))
 }
 
@@ -47,10 +47,10 @@ pub(super) fn no_proxy() -> String {
 }
 
 fn text(name: &str) -> Option<String> {
-    set(name)?.into_string().ok()
+    non_empty_variable(name)?.into_string().ok()
 }
 
 #[allow(clippy::disallowed_methods, reason = "the one place that reads the environment")]
-fn set(name: &str) -> Option<OsString> {
+fn non_empty_variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }

@@ -42,7 +42,7 @@ fn login_with_password(
     if let Some(path) = &flags.password_file {
         return Ok(login.with_password(Some(first_line(path)?)));
     }
-    if flags.ask_password && login.expose().is_none() {
+    if flags.ask_password && login.expose_password().is_none() {
         let request = PromptRequest::new("the server", Some(login.user().to_vec()), None);
         let answer = fetch_url::credentials::Prompter::ask(prompter, &request)?;
         return answer.ok_or_else(|| {

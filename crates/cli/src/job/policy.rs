@@ -30,14 +30,14 @@ pub(super) fn policy(flags: &FetchFlags) -> Result<Policy, Error> {
     policy.retry.all_errors = flags.retry_all_errors;
     policy.redirects.max_redirects = (!flags.no_location).then_some(flags.max_redirs);
     // A `--max-redirs` below the default also lowers the limit for redirects of name services.
-    policy.redirects.max_name_redirects =
-        policy.redirects.max_name_redirects.min(flags.max_redirs.saturating_mul(2));
+    policy.redirects.max_name_service_redirects =
+        policy.redirects.max_name_service_redirects.min(flags.max_redirs.saturating_mul(2));
     if let Some(text) = &flags.network.proto {
         policy.redirects.schemes = schemes(text, Schemes::All)?;
     }
     if let Some(text) = &flags.network.proto_redir {
         policy.redirects.redirect_schemes = schemes(text, policy.redirects.redirect_schemes)?;
-        policy.redirects.access_schemes = schemes(text, policy.redirects.access_schemes)?;
+        policy.redirects.name_service_schemes = schemes(text, policy.redirects.name_service_schemes)?;
         policy.redirects.allow_downgrade = names_http(text) && policy.redirects.redirect_schemes.has("http");
     }
     policy.network = network_policy(&flags.network)?;

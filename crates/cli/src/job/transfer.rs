@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use fetch_url::mirror::{FileEntry, OwnPage};
+use fetch_url::mirror::{FileEntry, OrdinaryPage};
 use fetch_url::{Checksum, Error};
 
 use super::news;
@@ -24,13 +24,13 @@ pub(crate) struct Transfer {
     /// The entry of a listing, in a mirror.
     pub(crate) entry: Option<Box<FileEntry>>,
     /// In a mirror: the page that was received instead of a listing. It is saved without another request.
-    pub(crate) own_page: Option<Arc<OwnPage>>,
+    pub(crate) ordinary_page: Option<Arc<OrdinaryPage>>,
 }
 
 impl Transfer {
     /// Returns a transfer without alternatives and checksum.
     pub(crate) const fn new(url: String, output: Output) -> Self {
-        Self { url, output, alternatives: Vec::new(), checksum: None, entry: None, own_page: None }
+        Self { url, output, alternatives: Vec::new(), checksum: None, entry: None, ordinary_page: None }
     }
 
     /// Returns `true` for a page of a mirror, or a file that a page refers to.

@@ -96,13 +96,13 @@ impl Events {
                 "to": to.redacted().to_string(),
                 "why": why,
             })),
-            Event::Retry { error, wait, attempts, offset, .. } => events.write(&json!({
+            Event::Retry { error, wait, retries, offset, .. } => events.write(&json!({
                 "event": "retry",
                 "number": number,
-                "code": error.code().word(),
+                "code": error.code().name(),
                 "message": error.to_string(),
                 "wait": wait.as_secs_f64(),
-                "attempts": attempts,
+                "attempts": retries,
                 "offset": offset,
             })),
             _ => {}
@@ -131,7 +131,7 @@ pub(crate) struct ProgressEvents {
 
 impl ProgressEvents {
     /// Writes an event if the interval has passed since the last one.
-    pub(crate) fn moved(&mut self, done: u64, total: Option<u64>) {
+    pub(crate) fn update(&mut self, done: u64, total: Option<u64>) {
         let now = Instant::now();
         if now >= self.next {
             self.next = now + PROGRESS_INTERVAL;

@@ -10,9 +10,9 @@ use super::json::json_line;
 use super::{print_stderr, print_stdout};
 
 /// Width of the column of part names.
-const NAME: usize = 10;
+const NAME_WIDTH: usize = 10;
 /// Width of the column of part values.
-const VALUE: usize = 26;
+const VALUE_WIDTH: usize = 26;
 
 /// Prints the parts of a URL with their rules, the notes, and the commands. Returns the exit status.
 pub(crate) fn print_explanation_text(
@@ -24,14 +24,14 @@ pub(crate) fn print_explanation_text(
     for part in parsed.url.components() {
         let rule = part.rule;
         shown.push_str(&format!(
-            "  {:<NAME$} {:<VALUE$}  {rule}\n",
+            "  {:<NAME_WIDTH$} {:<VALUE_WIDTH$}  {rule}\n",
             part.name,
             sanitise(part.value.as_bytes())
         ));
     }
     if let Some(fragment) = parsed.fragment {
         shown.push_str(&format!(
-            "  {:<NAME$} {:<VALUE$}  not part of the URL, never sent\n",
+            "  {:<NAME_WIDTH$} {:<VALUE_WIDTH$}  not part of the URL, never sent\n",
             "fragment", fragment
         ));
     }
@@ -40,7 +40,7 @@ pub(crate) fn print_explanation_text(
         let place = if note.kind() == fetch_url::url::NoteKind::UserInHttp { String::new() } else { place };
         let place = sanitise(place.as_bytes());
         let place =
-            if place.is_empty() || place.len() > VALUE { String::new() } else { format!(" ({place})") };
+            if place.is_empty() || place.len() > VALUE_WIDTH { String::new() } else { format!(" ({place})") };
         shown.push_str(&format!("  note: {}{place}\n", note.kind()));
     }
     let status = append_commands(&mut shown, explained, parsed);
@@ -60,11 +60,11 @@ fn append_commands(shown: &mut String, explained: &Result<Explained, Error>, par
     if let Some((host, port)) = &explained.server {
         let server = format!("{host}:{port}");
         shown.push_str(&format!(
-            "  {:<NAME$} {server:<VALUE$}  the host and port that receive the request\n",
+            "  {:<NAME_WIDTH$} {server:<VALUE_WIDTH$}  the host and port that receive the request\n",
             "server"
         ));
     }
-    let word = match explained.standing {
+    let word = match explained.support {
         SchemeSupport::BuiltIn => "commands",
         SchemeSupport::NotBuiltIn => "supported by no driver of this version",
         SchemeSupport::Reserved => "reserved scheme without an access method (RFC 1738 §4)",
@@ -93,7 +93,7 @@ pub(crate) fn print_explanation_json(parsed: &Parsed<'_>, explained: &Result<Exp
     });
     let status = match explained {
         Ok(explained) => {
-            value["standing"] = json!(standing(explained.standing));
+            value["standing"] = json!(standing(explained.support));
             value["server"] = explained
                 .server
                 .as_ref()
@@ -102,7 +102,7 @@ pub(crate) fn print_explanation_json(parsed: &Parsed<'_>, explained: &Result<Exp
             0
         }
         Err(error) => {
-            value["refused"] = json!({ "code": error.code().word(), "message": error.to_string() });
+            value["refused"] = json!({ "code": error.code().name(), "message": error.to_string() });
             error.exit_status()
         }
     };

@@ -1,6 +1,6 @@
 //! Links of a Prospero directory: as text of 80 columns with the URL below each name, and as JSON.
 
-use fetch_url_proto::prospero::{Attribute, LinkFacts};
+use fetch_url_proto::prospero::{Attribute, LinkDetails};
 use fetch_url_proto::text::sanitise;
 use fetch_url_proto::{Details, Entry};
 use serde_json::{Map, Value, json};
@@ -27,13 +27,13 @@ pub(super) fn text(entry: &Entry) -> Option<String> {
 }
 
 /// Returns the kind of the target of a link, such as `file` or `directory (union)`.
-fn target_kind(facts: &LinkFacts) -> String {
+fn target_kind(facts: &LinkDetails) -> String {
     let target = String::from_utf8_lossy(&facts.target).to_ascii_lowercase();
     if facts.is_union { format!("{target} (union)") } else { target }
 }
 
 /// Returns the names of the access methods; if there are none, the name and host of the target.
-fn access_methods(facts: &LinkFacts) -> String {
+fn access_methods(facts: &LinkDetails) -> String {
     let methods: Vec<_> =
         facts.facts.methods(&facts.object).into_iter().map(|method| method.method).collect();
     if methods.is_empty() {
@@ -44,7 +44,7 @@ fn access_methods(facts: &LinkFacts) -> String {
 }
 
 /// Adds the facts of a Prospero link to the JSON object of its entry.
-pub(super) fn add_json(link: &LinkFacts, object: &mut Map<String, Value>) {
+pub(super) fn add_json(link: &LinkDetails, object: &mut Map<String, Value>) {
     let fields = [
         ("target", json!(decode_lossy(&link.target))),
         ("union", json!(link.is_union)),

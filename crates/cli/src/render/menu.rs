@@ -91,7 +91,7 @@ fn question_lines(block: &Block) -> Vec<String> {
     let mut number = 0;
     let question = |question: Question| {
         let prompt = sanitise(&question.prompt);
-        if !question.is_answered() {
+        if !question.needs_answer() {
             return prompt;
         }
         number += 1;

@@ -1,6 +1,6 @@
 //! Newsgroups and articles in listings: as text of 80 columns, as raw lines, and as JSON.
 
-use fetch_url_proto::nntp::{ArticleFacts, GroupFacts, overview_line};
+use fetch_url_proto::nntp::{ArticleDetails, GroupDetails, format_overview_line};
 use fetch_url_proto::text::sanitise;
 use fetch_url_proto::{Details, Entry};
 use mail_parser::MessageParser;
@@ -26,7 +26,7 @@ pub(super) fn text(entry: &Entry) -> Option<String> {
 
 /// Returns the line for a group: estimated number of articles, posting status and name. The name is last because its
 /// length is not limited.
-fn group_line(name: &[u8], facts: &GroupFacts) -> String {
+fn group_line(name: &[u8], facts: &GroupDetails) -> String {
     // Article numbers start at 1.
     let most = facts.high.saturating_add(1).saturating_sub(facts.low.max(1));
     let posting = match facts.posting.as_slice() {
@@ -39,7 +39,7 @@ fn group_line(name: &[u8], facts: &GroupFacts) -> String {
 }
 
 /// Returns the lines for an article: number, date, author and subject.
-fn article_lines(entry: &Entry, facts: &ArticleFacts) -> String {
+fn article_lines(entry: &Entry, facts: &ArticleDetails) -> String {
     let when = entry.modified.map_or_else(|| "-".to_owned(), format_date);
     let author = short_author(&facts.from);
     let space = " ".repeat(AUTHOR_WIDTH.saturating_sub(display_width(&author)));
@@ -87,7 +87,7 @@ fn decode_field(name: &str, value: &[u8]) -> String {
 /// Returns the line of a group or an article as the server sends it. Returns `None` for other entries.
 pub(super) fn raw(entry: &Entry) -> Option<Vec<u8>> {
     let line = match &entry.details {
-        Details::Article(facts) => overview_line(facts),
+        Details::Article(facts) => format_overview_line(facts),
         Details::Newsgroup(facts) => {
             let numbers = format!(" {} {} ", facts.high, facts.low);
             [&entry.name, numbers.as_bytes(), &facts.posting].concat()
@@ -123,12 +123,15 @@ pub(super) fn add_json(details: &Details, object: &mut Map<String, Value>) {
 
 #[cfg(test)]
 mod tests {
-    use fetch_url_proto::nntp::{active_entry, overview_entry};
+    use fetch_url_proto::nntp::{parse_active_line, parse_overview_line};
 
     use super::*;
 
     fn shown(line: &[u8]) -> String {
-        overview_entry(line).or_else(|| active_entry(line)).and_then(|entry| text(&entry)).unwrap_or_default()
+        parse_overview_line(line)
+            .or_else(|| parse_active_line(line))
+            .and_then(|entry| text(&entry))
+            .unwrap_or_default()
     }
 
     #[test]

@@ -215,14 +215,14 @@ impl Drop for TransferProgress {
 }
 
 impl Progress for TransferProgress {
-    fn moved(&mut self, done: u64, total: Option<u64>) {
+    fn update(&mut self, done: u64, total: Option<u64>) {
         let more = done.saturating_sub(self.done.max(self.start.min(done)));
         self.display.received.fetch_add(more, Ordering::Relaxed);
         (self.done, self.total) = (done, total);
         // The first call passes the start offset. A restart can only begin at a lower offset.
         self.start = self.start.min(done);
         if let Some(ticker) = &mut self.ticker {
-            ticker.moved(done, total);
+            ticker.update(done, total);
         }
         if self.kind == ProgressMode::Bar {
             self.draw();

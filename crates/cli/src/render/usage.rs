@@ -6,7 +6,7 @@ use fetch_url::url::mask_password;
 use super::stdio::print_stderr;
 
 /// Options of wget that fetch-url does not have, with hints.
-const WGET: &[(&str, &str)] = &[
+const WGET_OPTION_HINTS: &[(&str, &str)] = &[
     (
         "-N",
         "use -R to keep the modification time, and -z FILE to fetch only if the object is newer than FILE",
@@ -16,7 +16,7 @@ const WGET: &[(&str, &str)] = &[
 ];
 
 /// Options of curl that fetch-url does not support, sorted.
-const CURL: &[&str] = &[
+const UNSUPPORTED_CURL_OPTIONS: &[&str] = &[
     "--aws-sigv4",
     "--capath",
     "--ciphers",
@@ -76,12 +76,12 @@ fn explanation(error: &clap::Error) -> Option<String> {
         return None;
     }
     let argument = error.get(ContextKind::InvalidArg)?.to_string();
-    if let Some((_, instead)) = WGET.iter().find(|(letter, _)| *letter == argument) {
+    if let Some((_, instead)) = WGET_OPTION_HINTS.iter().find(|(letter, _)| *letter == argument) {
         return Some(format!(
             "fetch-url: usage: {argument} is an option of wget, not of fetch-url\n  hint: {instead}\n"
         ));
     }
-    let is_curl_option = CURL.contains(&argument.as_str());
+    let is_curl_option = UNSUPPORTED_CURL_OPTIONS.contains(&argument.as_str());
     is_curl_option.then(|| {
         format!("fetch-url: usage: {argument} is an option of curl that fetch-url does not support\n")
     })
@@ -102,9 +102,10 @@ mod tests {
                 long.into_iter().map(|name| format!("--{name}")).chain(short)
             })
             .collect();
-        for name in CURL.iter().chain(WGET.iter().map(|(letter, _)| letter)) {
+        for name in UNSUPPORTED_CURL_OPTIONS.iter().chain(WGET_OPTION_HINTS.iter().map(|(letter, _)| letter))
+        {
             assert!(!ours.iter().any(|own| own == name), "{name} is supported");
         }
-        assert!(CURL.is_sorted());
+        assert!(UNSUPPORTED_CURL_OPTIONS.is_sorted());
     }
 }

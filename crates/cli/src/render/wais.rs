@@ -1,7 +1,7 @@
 //! Documents found by a WAIS server: as text of 80 columns with the URL below each headline, as raw lines, and as JSON.
 
 use fetch_url_proto::text::sanitise;
-use fetch_url_proto::wais::DocumentFacts;
+use fetch_url_proto::wais::DocumentDetails;
 use fetch_url_proto::{Details, Entry};
 use serde_json::{Map, Value, json};
 use textwrap::Options;
@@ -39,7 +39,7 @@ pub(super) fn raw(entry: &Entry) -> Option<Vec<u8>> {
 }
 
 /// Adds the facts of a WAIS document to the JSON object of its entry.
-pub(super) fn add_json(facts: &DocumentFacts, object: &mut Map<String, Value>) {
+pub(super) fn add_json(facts: &DocumentDetails, object: &mut Map<String, Value>) {
     let types: Vec<String> = facts.types.iter().map(|wtype| decode_text(wtype)).collect();
     let fields = [
         ("name", json!(decode_text(&facts.headline))),

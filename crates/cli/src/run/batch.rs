@@ -201,7 +201,7 @@ impl Batch {
         match entry.uncertain_kind {
             Some(UncertainKind::Unknown) => walker.queue_as_directory(entry),
             Some(_) => {
-                if self.run.log.notes {
+                if self.run.log.prints_notes {
                     let url = mask_password(&transfer.url);
                     let text = "skipped a link that does not lead to a file";
                     self.run
@@ -224,7 +224,7 @@ impl Batch {
         if !mirror.deletes || self.queue.is_stopped() {
             return Ok(0);
         }
-        if walker.has_own_pages() {
+        if walker.has_ordinary_pages() {
             let text = "--delete deletes nothing: the server sent ordinary pages instead of listings, which may not link to all files";
             self.print_note(&mirror.start.redacted().to_string(), text);
             return Ok(0);
@@ -317,7 +317,7 @@ fn may_try_alternative(error: &Error) -> bool {
 }
 
 fn print_failure(error: &Error, transfer: &Transfer, run: &Run) {
-    match (run.log.errors, run.log.errors_as_json) {
+    match (run.log.prints_errors, run.log.errors_as_json) {
         (false, _) => {}
         (true, true) => {
             render::print_error_json(error, &transfer.url);

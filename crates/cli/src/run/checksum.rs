@@ -125,11 +125,11 @@ async fn fetch_list_once(url: &Url<'static>, request: &Request, run: &Run) -> Re
 /// Fetches a list.
 async fn fetch_list(url: &Url<'static>, request: &Request, run: &Run) -> Result<Vec<u8>, Error> {
     let response = run.fetcher.fetch(request.for_related(url.clone())).await?;
-    match (response.refusal, response.content) {
+    match (response.status_error, response.content) {
         (Some(refusal), _) => Err(refusal),
-        (None, Content::Body(body)) => body.collect(MAX_LIST_SIZE).await.map_err(|error| error.at(url)),
+        (None, Content::Body(body)) => body.collect(MAX_LIST_SIZE).await.map_err(|error| error.with_url(url)),
         (None, _) => {
-            Err(Error::new(Code::NotFound, Phase::Body, "the response is not a checksum list").at(url))
+            Err(Error::new(Code::NotFound, Phase::Body, "the response is not a checksum list").with_url(url))
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn delete_extraneous(
             continue;
         }
         let Some((parent, name)) = open_parent(directory, path) else { continue };
-        match parent.file(name).map(|file| finished.is_unchanged(&file)) {
+        match parent.file_metadata(name).map(|file| finished.is_unchanged(&file)) {
             None => continue,
             Some(false) => {
                 kept += 1;
@@ -138,7 +138,7 @@ fn open_parent<'p>(directory: &Path, path: &'p str) -> Option<(DirHandle, &'p st
     let (parent_path, name) = path.rsplit_once('/').unwrap_or(("", path));
     let metadata = fs::symlink_metadata(directory.join(parent_path));
     let exists = metadata.is_ok_and(|metadata| metadata.is_dir());
-    let parent = if exists { DirHandle::open(directory, parent_path).ok()? } else { return None };
+    let parent = if exists { DirHandle::open_or_create(directory, parent_path).ok()? } else { return None };
     Some((parent, name))
 }
 

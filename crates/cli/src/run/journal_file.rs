@@ -39,8 +39,9 @@ impl JournalFile {
     /// must be requested to detect a change.
     pub(super) fn needs_metadata(&self, transfer: &Transfer, path: &Path) -> bool {
         let has_no_facts = transfer.entry.as_deref().is_some_and(|entry| facts_from_listing(entry).is_none());
-        let knows =
-            |file: &Metadata| self.journal.borrow().knows(&name(transfer, path), &source(transfer), file);
+        let knows = |file: &Metadata| {
+            self.journal.borrow().contains_source(&name(transfer, path), &source(transfer), file)
+        };
         has_no_facts && regular_file(path).is_some_and(|file| knows(&file))
     }
 

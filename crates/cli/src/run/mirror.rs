@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fetch_url::mirror::{
-    DirEntry, DirHandle, DirectoryListing, FileEntry, Finished, OwnPage, Skipped, SkippedLinks, Tree,
+    DirEntry, DirHandle, DirectoryListing, FileEntry, Finished, OrdinaryPage, Skipped, SkippedLinks, Tree,
     UncertainKind,
 };
 use fetch_url::{Code, Error};
@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use super::context::Run;
 use super::delete_extraneous::{ListedNames, remove_entry_of_other_kind};
 use super::file_queue::{FileQueue, transfer_of};
-use super::output::is_up_to_date;
+use super::output::try_keep_existing;
 use super::page_walk::{PageWalk, SavedPage, read_links};
 use super::transfer::with_observer;
 use super::work::{PlannedTransfer, Work};
@@ -156,8 +156,8 @@ impl MirrorWalker {
     }
 
     /// Returns `true` if the server sent an ordinary page instead of a listing.
-    pub(super) fn has_own_pages(&self) -> bool {
-        self.pages.has_own_pages()
+    pub(super) fn has_ordinary_pages(&self) -> bool {
+        self.pages.has_ordinary_pages()
     }
 
     /// Takes the names in the completely listed directories.
@@ -189,8 +189,8 @@ impl MirrorWalker {
                 self.print_note(&directory.url.redacted().to_string(), &words, run);
                 return Ok(());
             }
-            if let Some(page) = listing.own_page.take() {
-                self.queue_own_page(&directory, page, job);
+            if let Some(page) = listing.ordinary_page.take() {
+                self.queue_ordinary_page(&directory, page, job);
                 return Ok(());
             }
             self.queue_listing(&directory, listing, run, job)
@@ -206,11 +206,11 @@ impl MirrorWalker {
     }
 
     /// Queues an ordinary page that the server sent instead of a listing.
-    fn queue_own_page(&self, directory: &DirEntry, page: OwnPage, job: &MirrorJob) {
-        self.pages.found_own_page();
-        let Some(entry) = self.tree.borrow_mut().own_page(directory) else { return };
+    fn queue_ordinary_page(&self, directory: &DirEntry, page: OrdinaryPage, job: &MirrorJob) {
+        self.pages.found_ordinary_page();
+        let Some(entry) = self.tree.borrow_mut().ordinary_page(directory) else { return };
         let mut transfer = transfer_of(entry, job);
-        transfer.own_page = Some(Arc::new(page));
+        transfer.ordinary_page = Some(Arc::new(page));
         self.files.add_transfers([transfer]);
     }
 
@@ -249,7 +249,7 @@ impl MirrorWalker {
         job: &MirrorJob,
     ) -> Result<(), Error> {
         self.remove_entry_of_other_kind(&directory.path, true, run, job);
-        DirHandle::open(&job.directory, &directory.path)?;
+        DirHandle::open_or_create(&job.directory, &directory.path)?;
         let DirectoryListing { entries, limit_error, is_complete, .. } = listing;
         let classified = self.tree.borrow_mut().classify(directory, entries);
         for (name, why) in &classified.skipped {
@@ -271,7 +271,7 @@ impl MirrorWalker {
     /// kind.
     fn remove_entry_of_other_kind(&self, path: &str, is_directory: bool, run: &Run, job: &MirrorJob) {
         let is_in_the_way = |file: &Metadata| if is_directory { file.is_file() } else { file.is_dir() };
-        let (true, Some(journal)) = (job.deletes && !self.has_own_pages(), &run.journal) else { return };
+        let (true, Some(journal)) = (job.deletes && !self.has_ordinary_pages(), &run.journal) else { return };
         if !fs::symlink_metadata(job.directory.join(path)).is_ok_and(|file| is_in_the_way(&file)) {
             return;
         }
@@ -339,7 +339,7 @@ impl MirrorWalker {
 
 /// Returns `true` if the journal has the unchanged file, or if it exists and `--skip-existing` is set.
 fn is_done(transfer: &Transfer, run: &Run) -> bool {
-    matches!(&transfer.output, Output::File(path) if is_up_to_date(transfer, path, false, run))
+    matches!(&transfer.output, Output::File(path) if try_keep_existing(transfer, path, false, run))
 }
 
 /// Fetches the listing of a directory. `number` identifies it in the events of the run.

@@ -34,7 +34,7 @@ pub(super) fn advice_to_print(
 /// Returns `true` if `--open` applies: only for URLs that the user gave, not after a redirect.
 #[cfg(feature = "open")]
 fn must_open(meta: &Meta, run: &Run) -> bool {
-    run.options.opens && meta.redirects == 0 && matches!(meta.url, Url::Mailto(_) | Url::Telnet(_))
+    run.options.opens_on_desktop && meta.redirects == 0 && matches!(meta.url, Url::Mailto(_) | Url::Telnet(_))
 }
 
 #[cfg(not(feature = "open"))]

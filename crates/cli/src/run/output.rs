@@ -17,7 +17,11 @@ use crate::render::terminal::TerminalWriter;
 use crate::report::TransferReport;
 
 /// Returns the path of the file, if it is known before the response.
-pub(super) fn path_before(transfer: &Transfer, url: &Url<'_>, run: &Run) -> Result<Option<PathBuf>, Error> {
+pub(super) fn path_before_response(
+    transfer: &Transfer,
+    url: &Url<'_>,
+    run: &Run,
+) -> Result<Option<PathBuf>, Error> {
     match &transfer.output {
         Output::File(path) => Ok(Some(path.clone())),
         Output::Named { directory, by_server: false } => Ok(Some(directory.join(name_of(url)?))),
@@ -43,7 +47,7 @@ pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run
 /// Returns `true` if the file need not be fetched: it exists and `--skip-existing` is set, or the journal contains it.
 /// A file that this run has already written or kept under another name, such as `x` and `X` on a case-insensitive file
 /// system, does not count.
-pub(super) fn is_up_to_date(transfer: &Transfer, path: &Path, is_repeated: bool, run: &Run) -> bool {
+pub(super) fn try_keep_existing(transfer: &Transfer, path: &Path, is_repeated: bool, run: &Run) -> bool {
     let existing = run.options.skips_existing.then(|| fs::metadata(path).ok()).flatten();
     let kept = existing.or_else(|| run.journal.as_ref()?.unchanged_file(transfer, path));
     kept.is_some_and(|file| is_repeated || run.has_single_transfer() || run.output_paths.add_kept(&file))
@@ -51,10 +55,10 @@ pub(super) fn is_up_to_date(transfer: &Transfer, path: &Path, is_repeated: bool,
 
 /// Opens the file of a transfer. Files of a mirror stay below its directory, even if it contains symbolic links.
 pub(super) fn open(path: &Path, transfer: &Transfer, run: &Run) -> Result<FileSink, Error> {
-    let options = run.options.options;
+    let options = run.options.file_options;
     if let (Some(entry), Some(mirror)) = (&transfer.entry, &run.mirror) {
         let (parent, name) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
-        return FileSink::open_beneath(&DirHandle::open(&mirror.directory, parent)?, name, options);
+        return FileSink::open_beneath(&DirHandle::open_or_create(&mirror.directory, parent)?, name, options);
     }
     FileSink::open(path, options)
 }
@@ -64,7 +68,7 @@ fn make_parent(path: &Path, run: &Run) -> Result<(), Error> {
 }
 
 /// Returns the sink of the object.
-pub(super) fn sink(
+pub(super) fn choose_sink(
     file: Option<FileSink>,
     transfer: &Transfer,
     response: &Response,
@@ -98,7 +102,7 @@ fn open_as_suggested(
     };
     let path = directory.join(name);
     make_parent(&path, run)?;
-    let file = FileSink::open(&path, run.options.options.no_clobber(true))?;
+    let file = FileSink::open(&path, run.options.file_options.no_clobber(true))?;
     Ok((path, file))
 }
 

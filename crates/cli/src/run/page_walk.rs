@@ -20,7 +20,7 @@ pub(super) struct PageWalk {
     saved: RefCell<Vec<SavedPage>>,
     /// The number of transfers and readers of links that have not ended.
     active: Cell<usize>,
-    has_own_pages: Cell<bool>,
+    has_ordinary_pages: Cell<bool>,
 }
 
 /// A saved or unchanged file that may contain links.
@@ -31,12 +31,12 @@ pub(super) struct SavedPage {
 
 impl PageWalk {
     /// Records that the server sent an ordinary page instead of a listing.
-    pub(super) fn found_own_page(&self) {
-        self.has_own_pages.set(true);
+    pub(super) fn found_ordinary_page(&self) {
+        self.has_ordinary_pages.set(true);
     }
 
-    pub(super) const fn has_own_pages(&self) -> bool {
-        self.has_own_pages.get()
+    pub(super) const fn has_ordinary_pages(&self) -> bool {
+        self.has_ordinary_pages.get()
     }
 
     /// Records the start of a transfer or of reading links.
@@ -91,8 +91,8 @@ pub(super) async fn read_links(
     let mut tokens = 0_usize;
     loop {
         let token = match &mut reader {
-            LinkReader::Html(links) => links.read_token(),
-            LinkReader::Css(links) => links.read_token(),
+            LinkReader::Html(links) => links.process_token(),
+            LinkReader::Css(links) => links.process_token(),
         };
         match token {
             None => return Ok(()),
@@ -113,7 +113,7 @@ fn open_reader(page: &SavedPage, directory: &Path) -> Result<Option<LinkReader>,
         return Ok(None);
     }
     let (parent, name) = page.entry.path.rsplit_once('/').unwrap_or(("", &page.entry.path));
-    let Some(content) = DirHandle::open(directory, parent)?.read_file(name, MAX_PAGE_SIZE)? else {
+    let Some(content) = DirHandle::open_or_create(directory, parent)?.read_file(name, MAX_PAGE_SIZE)? else {
         let is_known = kind.is_some() || PageKind::from_name_and_start(name, b"").is_some();
         let error = Error::new(Code::Unsupported, Phase::Deliver, format!("more than {MAX_PAGE_SIZE} bytes"));
         return if is_known { Err(error) } else { Ok(None) };

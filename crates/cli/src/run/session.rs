@@ -26,17 +26,17 @@ const QUEUE_CAPACITY: usize = 16;
 pub(super) async fn run_session(mut session: Session) -> Result<(), Error> {
     let deadline = session.deadline();
     let mut state = SessionState::begin();
-    let mut typed = typed();
-    let mut output = Output::open();
+    let mut typed = spawn_stdin_reader();
+    let mut output = StdoutThread::open();
     let texts = output.texts.clone();
     let mut leaving = state.terminal.as_ref().map(|_| signal::SessionSignals::register());
     while !state.is_closed || state.waiting.is_some() {
         let (is_showing, is_receiving) = (state.waiting.is_some(), state.waiting.is_none());
         tokio::select! {
-            signal = next_signal(&mut leaving) => state.leave(signal),
+            signal = next_signal(&mut leaving) => state.handle_signal(signal),
             failed = output.failed() => return Err(failed),
             // Received text is shown before more is read.
-            shown = deadline.bound_total(Phase::Body, show(&texts, &mut state.waiting)), if is_showing => shown?,
+            shown = deadline.bound_total(Phase::Body, send_to_output_thread(&texts, &mut state.waiting)), if is_showing => shown?,
             text = session.receive(), if is_receiving => state.show(text?),
             line = typed.recv(), if state.accepts_input && !session.is_sending() => match line {
                 Some(line) if state.is_escape(&line) => return Ok(()),
@@ -75,7 +75,7 @@ impl SessionState {
         }
     }
 
-    fn leave(&self, signal: signal::ReceivedSignal) {
+    fn handle_signal(&self, signal: signal::ReceivedSignal) {
         if let Some(terminal) = &self.terminal {
             terminal.leave(signal);
         }
@@ -128,12 +128,12 @@ async fn next_signal(leaving: &mut Option<signal::SessionSignals>) -> signal::Re
 }
 
 /// Standard output, written by a thread, so that a blocked pipe does not delay signals and deadlines.
-struct Output {
+struct StdoutThread {
     texts: Sender<Vec<u8>>,
     ended: oneshot::Receiver<io::Result<()>>,
 }
 
-impl Output {
+impl StdoutThread {
     fn open() -> Self {
         let (texts, mut waiting) = channel::<Vec<u8>>(QUEUE_CAPACITY);
         let (sender, ended) = oneshot::channel();
@@ -169,7 +169,7 @@ impl Output {
 }
 
 /// Passes pending text to the output thread; cancel safe. [`Output::failed`] returns the error of the thread.
-async fn show(texts: &Sender<Vec<u8>>, waiting: &mut Option<Vec<u8>>) -> Result<(), Error> {
+async fn send_to_output_thread(texts: &Sender<Vec<u8>>, waiting: &mut Option<Vec<u8>>) -> Result<(), Error> {
     match texts.reserve().await {
         Ok(room) => room.send(waiting.take().unwrap_or_default()),
         Err(_) => std::future::pending().await,
@@ -178,7 +178,7 @@ async fn show(texts: &Sender<Vec<u8>>, waiting: &mut Option<Vec<u8>>) -> Result<
 }
 
 /// Reads typed lines on a thread. At a terminal, end of file (Ctrl-D) is a character, and reading continues.
-fn typed() -> Receiver<Vec<u8>> {
+fn spawn_stdin_reader() -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel(QUEUE_CAPACITY);
     // If the thread cannot be started, the channel is closed, which counts as the end of input.
     let _ = thread::Builder::new().name("typed".to_owned()).spawn(move || {

@@ -32,7 +32,7 @@ pub(super) async fn run_transfer(
     record_request(&request, report);
 
     // 1. Choose the output.
-    let path = output::path_before(transfer, request.url(), run)?;
+    let path = output::path_before_response(transfer, request.url(), run)?;
     report.file.clone_from(&path);
 
     let is_repeated = match &path {
@@ -52,7 +52,7 @@ pub(super) async fn run_transfer(
     let expected = checksum::expected(&request, transfer, run).await?;
 
     // 3. Fetch.
-    if let Some(page) = &transfer.own_page {
+    if let Some(page) = &transfer.ordinary_page {
         report.meta = Some(page.meta.clone());
         return save_response(page.to_response(), file, expected, transfer, run, report).await;
     }
@@ -98,10 +98,10 @@ async fn can_skip(
     run: &Run,
     report: &mut TransferReport,
 ) -> Result<bool, Error> {
-    if output::is_up_to_date(transfer, path, is_repeated, run) {
+    if output::try_keep_existing(transfer, path, is_repeated, run) {
         return Ok(true);
     }
-    if let Some(page) = &transfer.own_page {
+    if let Some(page) = &transfer.ordinary_page {
         return Ok(run.journal.as_ref().is_some_and(|journal| journal.is_same(transfer, path, &page.meta)));
     }
     let Some(journal) = run.journal.as_ref().filter(|journal| journal.needs_metadata(transfer, path)) else {
@@ -167,8 +167,8 @@ async fn save_response(
 ) -> Result<(), Error> {
     let is_object = matches!(response.content, Content::Body(_) | Content::Listing(_));
     let mut response = with_output_format(response, run);
-    let refusal = response.refusal.take();
-    let sink = output::sink(file, transfer, &response, run, report)?;
+    let refusal = response.status_error.take();
+    let sink = output::choose_sink(file, transfer, &response, run, report)?;
     let sink = match expected {
         Some(checksum) if is_object => sink.with_checksum(checksum),
         _ => sink,
@@ -241,7 +241,7 @@ async fn fetch_in_segments(
 pub(super) fn with_observer(request: Request, run: &Run, report: &TransferReport) -> Request {
     let events = run.events.as_ref().map(|events| events.observer(report.number));
     let retries = report.retry_counter();
-    let prints_notes = run.log.notes;
+    let prints_notes = run.log.prints_notes;
     let progress = run.progress.clone();
     request.observed_by(Arc::new(move |event: &Event<'_>| {
         if let Event::Retry { .. } = event {
@@ -288,10 +288,10 @@ fn start_progress(run: &Run, transfer: &Transfer, number: usize) -> TransferProg
 /// Returns the response in the form of `-I`, `-i` and `--format`. Rendered content cannot be resumed.
 fn with_output_format(response: Response, run: &Run) -> Response {
     let format = run.options.format;
-    let Response { mut meta, content, refusal, .. } = response;
+    let Response { mut meta, content, status_error, .. } = response;
     let with = |meta, body| {
         let mut response = Response::new(meta, Content::Body(body));
-        response.refusal = refusal;
+        response.status_error = status_error;
         response
     };
     let body = match content {

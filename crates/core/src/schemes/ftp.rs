@@ -1,4 +1,6 @@
 //! `ftp://user:password@host:port/cwd1/…/cwdN/name;type=x` (RFC 1738 §3.2).
+//!
+//! Names with `1993` belong to the draft BNF of November 1993 that preceded RFC 1738 (`Dialect::Cern1993`).
 
 use std::fmt;
 
@@ -91,7 +93,7 @@ impl<'a> FtpPath<'a> {
     fn parse(reader: &mut Reader<'a>) -> Result<Self, ParseError> {
         let bytes = reader.remaining();
         let start = reader.position();
-        if !reader.is_1993() && sets::FPATH.end_of_run(bytes, 0) == bytes.len() {
+        if !reader.is_cern1993() && sets::FPATH.end_of_run(bytes, 0) == bytes.len() {
             reader.advance(bytes.len());
             let text = PercentEncoded::borrowed(reader.slice(start..start + bytes.len()));
             return Ok(Self { text, typecode: None });
@@ -105,7 +107,7 @@ impl<'a> FtpPath<'a> {
         let (length, typecode) = Typecode::split_off(reader)?;
         let path_end = reader.position() + length;
         reader.set_end(path_end);
-        let rule = if reader.is_1993() { PATH_1993 } else { PATH };
+        let rule = if reader.is_cern1993() { PATH_1993 } else { PATH };
         let text = reader.read_component(rule, sets::EMPTY)?;
         reader.set_end(end);
         reader.advance(end - path_end);
@@ -185,12 +187,12 @@ impl Typecode {
         };
         let suffix = &bytes[semicolon + 1..];
         let has_name = suffix.get(..5).is_some_and(|name| name.eq_ignore_ascii_case(b"type="));
-        if !has_name && !reader.is_1993() {
+        if !has_name && !reader.is_cern1993() {
             return Ok((bytes.len(), None));
         }
         let start = reader.position() + semicolon + 1;
         let code = if has_name { &suffix[5..] } else { suffix };
-        let Some(typecode) = Self::from_code(code, reader.is_1993()) else {
+        let Some(typecode) = Self::from_code(code, reader.is_cern1993()) else {
             return Err(ParseError::new(Kind::BadTypecode, start..start + suffix.len()));
         };
         if !has_name || typecode.is_historic() {
@@ -217,16 +219,16 @@ impl Typecode {
         name == b"type=" && code.iter().all(has_case) && !has_zeros
     }
 
-    fn from_code(code: &[u8], is_1993: bool) -> Option<Self> {
+    fn from_code(code: &[u8], is_cern1993: bool) -> Option<Self> {
         let format =
             |byte: u8| Some(byte.to_ascii_uppercase() as char).filter(|format| "NTC".contains(*format));
         match code {
             b"a" | b"A" => Some(Self::Ascii),
             b"i" | b"I" => Some(Self::Image),
             b"d" | b"D" => Some(Self::Directory),
-            [b'a' | b'A', byte] if is_1993 => format(*byte).map(Self::AsciiForm),
-            [b'e' | b'E', byte] if is_1993 => format(*byte).map(Self::Ebcdic),
-            [b'l' | b'L', digits @ ..] if is_1993 => {
+            [b'a' | b'A', byte] if is_cern1993 => format(*byte).map(Self::AsciiForm),
+            [b'e' | b'E', byte] if is_cern1993 => format(*byte).map(Self::Ebcdic),
+            [b'l' | b'L', digits @ ..] if is_cern1993 => {
                 u8::try_from(parse_decimal(digits)?).ok().map(Self::Local)
             }
             _ => None,

@@ -33,7 +33,8 @@ impl<'a> HttpUrl<'a> {
         wrap: impl FnOnce(Self, Vec<Note>) -> T,
     ) -> Result<T, ParseError> {
         reader.expect_slashes()?;
-        let (path_rule, query_rule) = if reader.is_1993() { (PATH_1993, QUERY_1993) } else { (PATH, QUERY) };
+        let (path_rule, query_rule) =
+            if reader.is_cern1993() { (PATH_1993, QUERY_1993) } else { (PATH, QUERY) };
         let authority = read_authority(reader)?;
         let path = if reader.eat(b'/') {
             Some(reader.read_component(path_rule, sets::QUESTION_ONLY)?)
@@ -43,7 +44,7 @@ impl<'a> HttpUrl<'a> {
         let question = reader.position();
         let query =
             if reader.eat(b'?') { Some(reader.read_component(query_rule, sets::EMPTY)?) } else { None };
-        if path.is_some() || query.is_none() || reader.is_1993() {
+        if path.is_some() || query.is_none() || reader.is_cern1993() {
             reader.expect_end()?;
             return Ok(wrap(Self { scheme, authority, path, query }, reader.take_notes()));
         }

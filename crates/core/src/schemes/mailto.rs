@@ -24,12 +24,12 @@ impl<'a> MailtoUrl<'a> {
         wrap: impl FnOnce(Self, Vec<Note>) -> T,
     ) -> Result<T, ParseError> {
         let start = reader.position();
-        let rule = if reader.is_1993() { ADDRESS_1993 } else { ADDRESS };
+        let rule = if reader.is_cern1993() { ADDRESS_1993 } else { ADDRESS };
         let text = reader.read_component(rule, sets::EMPTY)?;
         if text.is_empty() {
             return Err(reader.error_here(Kind::Incomplete));
         }
-        if reader.is_1993() && !text.as_str().trim_matches('@').contains('@') {
+        if reader.is_cern1993() && !text.as_str().trim_matches('@').contains('@') {
             return Err(reader.error_since(start, Kind::Incomplete));
         }
         if let Some(question) = reader.slice(start..reader.position()).find('?') {

@@ -124,7 +124,7 @@ fn has_no_server(reader: &Reader<'_>) -> bool {
         let slash = text.iter().position(|&byte| byte == b'/');
         slash.is_some_and(|slash| slash > 0 && text.get(slash + 1).is_some_and(u8::is_ascii_digit))
     };
-    !text.starts_with(b"//") && (reader.is_1993() || (reader.is_lenient() && is_article()))
+    !text.starts_with(b"//") && (reader.is_cern1993() || (reader.is_lenient() && is_article()))
 }
 
 impl ArticleNumbers {

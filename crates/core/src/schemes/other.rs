@@ -37,7 +37,7 @@ impl<'a> OtherUrl<'a> {
         let is_lower = !written.bytes().any(|byte| byte.is_ascii_uppercase());
         let name = if is_lower { Cow::Borrowed(written) } else { Cow::Owned(written.to_ascii_lowercase()) };
         let scheme_specific = reader.read_component(SCHEME_SPECIFIC, sets::EMPTY)?;
-        if reader.is_1993() {
+        if reader.is_cern1993() {
             check_1993(reader, &name, scheme_specific.as_str(), start)?;
         }
         reader.expect_end()?;

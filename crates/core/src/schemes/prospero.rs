@@ -36,7 +36,7 @@ impl<'a> ProsperoUrl<'a> {
         let has_escape = path.as_str().as_bytes().contains(&b'%');
         if let Some(nul) = has_escape.then(|| path.as_str().find(NUL)).flatten() {
             let digits = &path.as_str()[nul + NUL.len()..];
-            if reader.is_1993() && !digits.starts_with(|digit: char| digit.is_ascii_digit()) {
+            if reader.is_cern1993() && !digits.starts_with(|digit: char| digit.is_ascii_digit()) {
                 return Err(reader.error_since(start, Kind::BadField));
             }
             reader.note(NoteKind::Historic, start..reader.position());

@@ -53,10 +53,10 @@ impl<'a> WaisUrl<'a> {
         if !reader.eat(b'/') {
             return Err(reader.error_here(Kind::Incomplete));
         }
-        let name = if reader.is_1993() { NAME_1993 } else { NAME };
+        let name = if reader.is_cern1993() { NAME_1993 } else { NAME };
         let database = reader.read_component(name, sets::SLASH_OR_QUESTION)?;
         let resource = if reader.eat(b'?') {
-            let rule = if reader.is_1993() { SEARCH_1993 } else { SEARCH };
+            let rule = if reader.is_cern1993() { SEARCH_1993 } else { SEARCH };
             WaisResource::Search(reader.read_component(rule, sets::EMPTY)?)
         } else if reader.eat(b'/') {
             WaisResource::parse_document(reader, name)?
@@ -132,12 +132,12 @@ impl<'a> WaisResource<'a> {
             return Err(reader.error_here(Kind::Incomplete));
         }
         let start = reader.position();
-        let rule = if reader.is_1993() { WPATH_1993 } else { WPATH };
+        let rule = if reader.is_cern1993() { WPATH_1993 } else { WPATH };
         let wpath = reader.read_component(rule, sets::EMPTY)?;
-        if reader.is_1993() && !is_wpath_1993(wpath.as_str()) {
+        if reader.is_cern1993() && !is_wpath_1993(wpath.as_str()) {
             return Err(reader.error_since(start, Kind::BadField));
         }
-        if reader.is_1993() {
+        if reader.is_cern1993() {
             reader.note(NoteKind::Historic, start..reader.position());
         }
         Ok(Self::Document { wtype, wpath })

@@ -28,20 +28,20 @@ pub struct DirectoryListing {
     pub is_complete: bool,
     /// The HTML page that the server sent instead of a listing, if `IndexRule` keeps such pages. `entries` is
     /// then empty.
-    pub own_page: Option<OwnPage>,
+    pub ordinary_page: Option<OrdinaryPage>,
 }
 
 /// An HTML page that the server sent instead of the listing of a directory.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct OwnPage {
+pub struct OrdinaryPage {
     /// Metadata of the response, with size and validator of the page.
     pub meta: Meta,
     /// The content of the page.
     pub content: Bytes,
 }
 
-impl OwnPage {
+impl OrdinaryPage {
     /// Returns the page as a response with its body in memory.
     pub fn to_response(&self) -> Response {
         Response::new(self.meta.clone(), Content::Body(Body::from_bytes(self.content.clone())))
@@ -61,7 +61,7 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
         let response = super::fetch(settings, request.clone()).await?;
         let Content::Listing(mut listing) = response.content else {
             let error = Error::new(Code::NotFound, Phase::Reply, "the response is not a listing");
-            return Err(error.at(&response.meta.url));
+            return Err(error.with_url(&response.meta.url));
         };
         let meta = response.meta;
         let (mut entries, mut memory) = (Vec::new(), 0);
@@ -77,11 +77,11 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
                     }
                 }
                 Ok(None) => return Ok(finished_listing(request, meta, entries, &listing)),
-                Err(error) => break error.at(&meta.url),
+                Err(error) => break error.with_url(&meta.url),
             }
             if memory > MAX_MEMORY {
                 let detail = format!("the listing needs more than {MAX_MEMORY} bytes of memory");
-                break Error::new(Code::LimitReached, Phase::Body, detail).at(&meta.url);
+                break Error::new(Code::LimitReached, Phase::Body, detail).with_url(&meta.url);
             }
         };
         if error.code() == Code::LimitReached {
@@ -90,7 +90,7 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
                 entries,
                 limit_error: Some(error),
                 is_complete: false,
-                own_page: None,
+                ordinary_page: None,
             });
         }
         retries.backoff(request, error, 0, &deadline).await?;
@@ -107,16 +107,16 @@ fn finished_listing(
     if let Some(page) = listing.kept_page() {
         let mut page_meta = meta.clone();
         (page_meta.head.size, page_meta.validator) = (page.size, page.validator.clone());
-        let own_page = Some(OwnPage { meta: page_meta, content: page.content.clone() });
+        let ordinary_page = Some(OrdinaryPage { meta: page_meta, content: page.content.clone() });
         return DirectoryListing {
             meta,
             entries: Vec::new(),
             limit_error: None,
             is_complete: false,
-            own_page,
+            ordinary_page,
         };
     }
     let is_proven = matches!(listing.proof(), Proof::Proven(_)) && listing.missing_terminator().is_none();
     let is_complete = is_proven && !entries.is_empty() && is_same_directory(&meta.url, request.url());
-    DirectoryListing { meta, entries, limit_error: None, is_complete, own_page: None }
+    DirectoryListing { meta, entries, limit_error: None, is_complete, ordinary_page: None }
 }

@@ -28,7 +28,7 @@ impl RedirectPolicy {
         Self(Arc::new(Rules { follow, built_in }))
     }
 
-    pub(super) fn rules(&self) -> &RedirectLimits {
+    pub(super) fn limits(&self) -> &RedirectLimits {
         &self.0.follow
     }
 
@@ -39,7 +39,7 @@ impl RedirectPolicy {
         let Ok(parsed) = parse(target) else { return false };
         let is_built_in = self.0.built_in.contains(parsed.url.scheme_name());
         is_built_in
-            && self.check_redirect(from, &parsed.url, RedirectKind::Access).is_ok()
+            && self.check_redirect(from, &parsed.url, RedirectKind::NameService).is_ok()
             && connector.would_allow(&parsed.url)
     }
 
@@ -69,16 +69,16 @@ impl RedirectPolicy {
         target: &Url<'_>,
         kind: RedirectKind,
     ) -> Result<(), Error> {
-        let rules = self.rules();
+        let rules = self.limits();
         let (here, there) = (from.scheme(), target.scheme());
         let refused = |hint: Hint| {
             let (from, to) = (from.scheme_name(), target.scheme_name());
             let detail = format!("redirects from {from} to {to} are not followed");
-            Err(Error::new(Code::Policy, Phase::Hop, detail).with_hint(hint))
+            Err(Error::new(Code::Policy, Phase::Redirect, detail).with_hint(hint))
         };
         let name = target.scheme_name();
         let is_never = match kind {
-            RedirectKind::Access => matches!(there.family, SchemeFamily::File | SchemeFamily::Mailto),
+            RedirectKind::NameService => matches!(there.family, SchemeFamily::File | SchemeFamily::Mailto),
             RedirectKind::Redirect => {
                 matches!(there.family, SchemeFamily::File | SchemeFamily::Mailto | SchemeFamily::Telnet)
             }
@@ -86,7 +86,7 @@ impl RedirectPolicy {
         // Redirects within one server are allowed, except in HTTP, where the list of schemes decides.
         let is_own = from.same_origin(target) && here.family != SchemeFamily::Http;
         let schemes = match kind {
-            RedirectKind::Access => &rules.access_schemes,
+            RedirectKind::NameService => &rules.name_service_schemes,
             RedirectKind::Redirect => &rules.redirect_schemes,
         };
         if is_never || !(schemes.has(name) || is_own) || !rules.schemes.has(name) {

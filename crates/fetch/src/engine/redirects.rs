@@ -42,7 +42,7 @@ impl<'g> RedirectChain<'g> {
 
     /// Returns `true` if the caller follows redirects.
     pub(super) fn follows(&self) -> bool {
-        self.policy.rules().max_redirects.is_some()
+        self.policy.limits().max_redirects.is_some()
     }
 
     pub(super) const fn redirects(&self) -> u32 {
@@ -62,7 +62,7 @@ impl<'g> RedirectChain<'g> {
     /// Returns the target of `redirect` and the resulting state of the request.
     ///
     /// # Errors
-    /// `Code::TooManyHops` beyond the limit or for a loop, `Code::Policy`, `Code::PeerMisbehaved` if the target is
+    /// `Code::TooManyRedirects` beyond the limit or for a loop, `Code::Policy`, `Code::PeerMisbehaved` if the target is
     /// not a URL.
     pub(super) fn check(
         &mut self,
@@ -88,7 +88,7 @@ impl<'g> RedirectChain<'g> {
             // The caller's request body is not sent to a server that a name service selects.
             is_plain_get: request.is_plain_get()
                 || redirect.switches_to_get
-                || redirect.kind == RedirectKind::Access,
+                || redirect.kind == RedirectKind::NameService,
             is_for_gateway: false,
         };
         Ok((target, redirect_state))
@@ -101,23 +101,22 @@ impl<'g> RedirectChain<'g> {
             return error;
         }
         let detail = format!("the redirect's target cannot be requested: {error}");
-        Error::new(Code::PeerMisbehaved, Phase::Hop, detail)
+        Error::new(Code::PeerMisbehaved, Phase::Redirect, detail)
     }
 
     /// Counts one redirect against its limit.
     fn count_redirect(&mut self, redirect: &Redirect) -> Result<(), Error> {
-        let rules = self.policy.rules();
+        let rules = self.policy.limits();
         let (count, max) = match redirect.kind {
-            RedirectKind::Access => (self.name_redirects, rules.max_name_redirects),
+            RedirectKind::NameService => (self.name_redirects, rules.max_name_service_redirects),
             RedirectKind::Redirect => (self.followed - self.name_redirects, rules.max_redirects.unwrap_or(0)),
         };
         if count >= max {
             let detail = format!("more than {max}");
-            return Err(
-                Error::new(Code::TooManyHops, Phase::Hop, detail).with_reply(redirect.reason.as_bytes())
-            );
+            return Err(Error::new(Code::TooManyRedirects, Phase::Redirect, detail)
+                .with_reply(redirect.reason.as_bytes()));
         }
-        self.name_redirects += u32::from(redirect.kind == RedirectKind::Access);
+        self.name_redirects += u32::from(redirect.kind == RedirectKind::NameService);
         self.followed += 1;
         Ok(())
     }
@@ -129,7 +128,7 @@ impl<'g> RedirectChain<'g> {
             Ok(parsed) => Ok(parsed.into_owned().url),
             Err(error) => {
                 let detail = format!("the redirect's target is not a URL: {error}");
-                Err(Error::new(Code::PeerMisbehaved, Phase::Hop, detail)
+                Err(Error::new(Code::PeerMisbehaved, Phase::Redirect, detail)
                     .with_reply(mask_password(&redirect.target).as_bytes()))
             }
         }
@@ -138,5 +137,5 @@ impl<'g> RedirectChain<'g> {
 
 fn loop_error(target: &Url<'_>, redirect: &Redirect) -> Error {
     let detail = format!("redirect loop, back to {}", target.redacted());
-    Error::new(Code::TooManyHops, Phase::Hop, detail).with_reply(redirect.reason.as_bytes())
+    Error::new(Code::TooManyRedirects, Phase::Redirect, detail).with_reply(redirect.reason.as_bytes())
 }

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::exchange::follow_redirects;
-use super::resume::is_continuation;
+use super::request_loop::follow_redirects;
+use super::resume_checks::is_continuation;
 use super::retry::RetryState;
 use super::settings::Settings;
 use crate::Deadline;
-use crate::body::{BreakPoint, ResumeFuture, ResumedBody, Resumer};
+use crate::body::{InterruptPosition, ResumeFuture, ResumedBody, Resumer};
 use crate::resume::resource_key;
 use crate::{ByteRange, Content, Error, Meta, Request, Response, Resume};
 
@@ -31,10 +31,10 @@ pub(super) fn with_resumer(
     deadline: Deadline,
     retries: RetryState,
 ) -> Response {
-    let Response { meta, content, refusal } = response;
+    let Response { meta, content, status_error } = response;
     let is_range_request = request.wanted_range().is_some();
     let content = match (content, resumable_request(request)) {
-        (Content::Body(body), Some(request)) if refusal.is_none() => {
+        (Content::Body(body), Some(request)) if status_error.is_none() => {
             let meta = meta.clone();
             let resumer = EngineResumer {
                 settings: settings.clone(),
@@ -48,7 +48,7 @@ pub(super) fn with_resumer(
         }
         (content, _) => content,
     };
-    Response { meta, content, refusal }
+    Response { meta, content, status_error }
 }
 
 /// Removes an open byte range (`FIRST-`), which the resume offset replaces. Returns `None` if the range cannot
@@ -62,7 +62,12 @@ fn resumable_request(request: Request) -> Option<Request> {
 }
 
 impl Resumer for EngineResumer {
-    fn resume(mut self: Box<Self>, error: Error, break_point: BreakPoint, may_restart: bool) -> ResumeFuture {
+    fn resume(
+        mut self: Box<Self>,
+        error: Error,
+        break_point: InterruptPosition,
+        may_restart: bool,
+    ) -> ResumeFuture {
         Box::pin(async move {
             let resumed = self.try_resume(error, break_point, may_restart).await;
             (self as Box<dyn Resumer>, resumed)
@@ -74,7 +79,7 @@ impl EngineResumer {
     async fn try_resume(
         &mut self,
         error: Error,
-        break_point: BreakPoint,
+        break_point: InterruptPosition,
         may_restart: bool,
     ) -> Result<ResumedBody, Error> {
         let offset = break_point.offset;
@@ -94,7 +99,7 @@ impl EngineResumer {
         self.retries.backoff(&self.request, error, start, &self.deadline).await?;
         let request = self.request.clone().resuming(resume.clone());
         let response = follow_redirects(&self.settings, request, self.deadline, &mut self.retries).await?;
-        if let Some(refusal) = response.refusal {
+        if let Some(refusal) = response.status_error {
             return Err(refusal);
         }
         let is_same = is_continuation(&response.meta, resume.as_ref());
@@ -113,7 +118,7 @@ impl EngineResumer {
     }
 
     /// Returns the resume data for `offset`, or `None` if the response cannot be resumed.
-    fn resume_data(&self, BreakPoint { offset, tail }: BreakPoint) -> Option<Resume> {
+    fn resume_data(&self, InterruptPosition { offset, tail }: InterruptPosition) -> Option<Resume> {
         let validator = self.meta.validator.clone().filter(|_| self.meta.is_resumable && offset > 0)?;
         let resource = Some(resource_key(&self.meta.url));
         Some(Resume { offset, size: self.meta.head.size, validator, resource, tail })

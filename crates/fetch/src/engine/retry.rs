@@ -74,7 +74,7 @@ impl RetryState {
         self.total += 1;
         let attempts = self.total;
         tracing::debug!(%error, ?wait, attempts, "retry");
-        request.notify(&Event::Retry { url: request.url(), error: &error, wait, attempts, offset });
+        request.notify(&Event::Retry { url: request.url(), error: &error, wait, retries: attempts, offset });
         match permit {
             Some(permit) => {
                 let wait_for_host = async {
@@ -93,7 +93,7 @@ impl RetryState {
     /// Returns the wait before the next retry, or `None` if the request is not retried. `jitter` is between 0.75 and
     /// 1.25, so that clients do not retry at the same moment.
     fn next_wait(&self, error: &Error, jitter: f64) -> Option<Duration> {
-        let is_transient = error.is_temporary() || (self.rules.all_errors && error.is_peer_error());
+        let is_transient = error.is_transient() || (self.rules.all_errors && error.is_peer_error());
         if !is_transient || self.failures >= self.rules.max_retries {
             return None;
         }

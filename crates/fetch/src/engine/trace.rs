@@ -23,13 +23,13 @@ pub(super) fn outcome(outcome: &Result<Outcome, Error>) {
         return;
     }
     match outcome {
-        Ok(Outcome::Answer(response)) => head(&response.meta),
-        Ok(Outcome::Follow(redirect)) => {
-            let meta = &redirect.answer.meta;
+        Ok(Outcome::Response(response)) => head(&response.meta),
+        Ok(Outcome::Redirect(redirect)) => {
+            let meta = &redirect.response.meta;
             head(meta);
             note(&format_args!("redirect to {}", field_text(redirect.target.as_bytes(), meta)));
         }
-        Ok(Outcome::Resend(resend)) => head(&resend.answer.meta),
+        Ok(Outcome::Resend(resend)) => head(&resend.response.meta),
         Err(error) => note(error),
     }
 }

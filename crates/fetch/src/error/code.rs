@@ -47,7 +47,7 @@ codes! {
     TimedOut "timed_out" [28], "timed out", "a timeout expired; the message names the phase";
     RangeRefused "range_refused" [33], "range refused", "the server cannot send the requested range";
     TlsFailed "tls_failed" [35, 60], "TLS failed", "TLS handshake (60: certificate) failed";
-    TooManyHops "too_many_hops" [47], "too many redirects", "too many redirects, or a redirect loop";
+    TooManyRedirects "too_many_hops" [47], "too many redirects", "too many redirects, or a redirect loop";
     EmptyReply "empty_reply" [52], "no answer", "the server closed the connection without an answer";
     LimitReached "limit_reached" [63], "limit reached", "an object, listing or line is larger than a limit";
     AuthNeeded "auth_needed" [67], "login needed", "login refused, or no way to ask for a password";
@@ -66,12 +66,12 @@ impl Code {
     }
 
     /// Returns the stable name, as JSON output shows it.
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         self.row().word
     }
 
     /// Returns the beginning of the message for a person.
-    pub fn words(self) -> &'static str {
+    pub fn summary(self) -> &'static str {
         self.row().words
     }
 

@@ -51,7 +51,7 @@ impl fmt::Display for Hint {
             Self::ClientKey => {
                 "pass the private key to Identity::from_pem: it is not in the file of the certificate"
             }
-            Self::Connect => "Request::connect opens the session",
+            Self::Connect => "Request::open_session opens the session",
             Self::CustomAuthority => "TlsOptions::trust adds or replaces certification authorities",
             Self::Direct => "Proxies::direct lists hosts that are contacted without the proxy",
             Self::Downgrade => "RedirectLimits::allow_downgrade allows redirects from https to http",

@@ -11,7 +11,8 @@ pub(crate) struct ConnectionInfo(Arc<Mutex<ConnectionFacts>>);
 /// The addresses of a connection: remote, local.
 pub(crate) type Endpoints = (Option<SocketAddr>, Option<SocketAddr>);
 
-/// The times of the steps of an attempt, and the addresses of its connection.
+/// The times of the steps of an attempt, and the addresses of its connection: the value that the clones of a
+/// [`ConnectionInfo`] share.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ConnectionFacts {
     pub(crate) resolved: Option<Instant>,

@@ -20,7 +20,7 @@ use super::lookup::resolve;
 use super::proxy::{Proxy, ProxyKind};
 use super::route::Interface;
 use super::stream::Stream;
-use super::{race, tls};
+use super::{happy_eyeballs, tls};
 use crate::{Code, Deadline, Error, Hint, NetworkPolicy, Phase, StartTls, TlsOptions};
 
 /// Network policy and TLS configuration, shared by all requests of a fetcher.
@@ -154,7 +154,8 @@ impl Connector {
         let addresses = self.direct_addresses(host, port, &deadline).await?;
         let interface = self.network.policy.routes.interface.as_ref();
         let connected = async {
-            let connection = race::race(&addresses, |address| open_tcp(address, interface)).await;
+            let connection =
+                happy_eyeballs::connect_to_first(&addresses, |address| open_tcp(address, interface)).await;
             connection.unwrap_or_else(|| Err(std::io::ErrorKind::AddrNotAvailable.into())).map_err(|error| {
                 Error::io(Code::ConnectFailed, Phase::Connect, &format!("{host}:{port}"), error)
             })

@@ -1,4 +1,4 @@
-//! UDP datagrams to a server. Datagrams are accepted only from addresses that the policy allowed and that a request
+//! UDP datagrams to a server. DatagramSockets are accepted only from addresses that the policy allowed and that a request
 //! was sent to, but from any port: old servers reply from another port.
 
 use std::io;
@@ -29,9 +29,9 @@ const READABLE_OR_ERROR: Interest = Interest::READABLE;
 
 type Readiness = Pin<Box<dyn Future<Output = io::Result<Ready>> + Send>>;
 
-/// The UDP sockets for a server, one per address. Datagrams are sent to the current address, and received from all
+/// The UDP sockets for a server, one per address. DatagramSockets are sent to the current address, and received from all
 /// addresses that were used.
-pub(crate) struct Datagrams {
+pub(crate) struct DatagramSockets {
     addresses: Vec<ServerAddress>,
     /// Index of the current address.
     current: usize,
@@ -62,7 +62,7 @@ pub(crate) enum Arrival<'b> {
     Refusal(io::Error),
 }
 
-impl Drop for Datagrams {
+impl Drop for DatagramSockets {
     fn drop(&mut self) {
         let server = &self.addresses[self.current];
         if let (Some(cancellation), Some(socket)) = (&self.cancellation, &server.socket) {
@@ -81,7 +81,7 @@ impl Connector {
         host: &Host<'_>,
         port: u16,
         deadline: &Deadline,
-    ) -> Result<Datagrams, Error> {
+    ) -> Result<DatagramSockets, Error> {
         let (host, port) = self.connect_to(host, port);
         let addresses = self.direct_addresses(host, port, &deadline.connecting()).await?;
         if addresses.iter().all(|address| address.ip().is_multicast()) {
@@ -93,11 +93,11 @@ impl Connector {
         let (interface, connection_info) = (self.interface().cloned(), self.connection_info().clone());
         connection_info.update(|facts| facts.opened += 1);
         let buffer = vec![0; DATAGRAM_BYTES];
-        Ok(Datagrams { addresses, current: 0, interface, connection_info, buffer, cancellation: None })
+        Ok(DatagramSockets { addresses, current: 0, interface, connection_info, buffer, cancellation: None })
     }
 }
 
-impl Datagrams {
+impl DatagramSockets {
     /// Sends `datagram` to the current address.
     pub(crate) fn poll_send(&mut self, cx: &mut Context<'_>, datagram: &[u8]) -> Poll<io::Result<()>> {
         let server = &mut self.addresses[self.current];

@@ -13,7 +13,7 @@ use fetch_url_proto::ardp::{Action, Exchange};
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError};
 
 use super::connection_info::ConnectionInfo;
-use super::datagram::{Arrival, Datagrams};
+use super::datagram::{Arrival, DatagramSockets};
 use super::trace;
 use crate::time::timer::Timer;
 use crate::{Code, Error, Phase};
@@ -21,7 +21,7 @@ use crate::{Code, Error, Phase};
 /// A protocol machine with one request, and its ARDP exchange.
 pub(crate) struct DatagramConnection<M> {
     machine: M,
-    datagrams: Datagrams,
+    datagrams: DatagramSockets,
     buffer: RecvBuffer,
     /// `None` before the machine has sent its request.
     exchange: Option<Exchange>,
@@ -51,7 +51,7 @@ impl<M: Machine> DatagramConnection<M> {
     /// response.
     pub(crate) fn new(
         machine: M,
-        datagrams: Datagrams,
+        datagrams: DatagramSockets,
         time_limit: Duration,
         connection_info: &ConnectionInfo,
     ) -> Self {
@@ -72,7 +72,7 @@ impl<M: Machine> DatagramConnection<M> {
     }
 
     /// Returns the machine and the sockets.
-    pub(crate) fn into_parts(self) -> (M, Datagrams) {
+    pub(crate) fn into_parts(self) -> (M, DatagramSockets) {
         (self.machine, self.datagrams)
     }
 

@@ -21,7 +21,7 @@ pub(crate) struct PoolKey {
     pub(crate) port: u16,
     is_tls: bool,
     start_tls: StartTls,
-    requires_public: bool,
+    requires_public_address: bool,
     identity: u64,
 }
 
@@ -52,7 +52,7 @@ impl<L> IdlePool<L> {
             port,
             is_tls,
             start_tls: connector.start_tls(),
-            requires_public: connector.requires_public(),
+            requires_public_address: connector.requires_public_address(),
             identity: self.hasher.hash_one(identity),
         }
     }

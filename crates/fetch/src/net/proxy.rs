@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     fn proxy(text: &str) -> String {
-        Proxy::parse(text).map_or_else(|error| error.code().word().to_owned(), |proxy| proxy.to_string())
+        Proxy::parse(text).map_or_else(|error| error.code().name().to_owned(), |proxy| proxy.to_string())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The rustls configuration for https, ftps, gophers and nntps, created on first use.
 
+mod ca_as_end_entity;
 mod der;
-mod given_certificate;
 mod identity;
 mod options;
 mod pins;

@@ -6,7 +6,7 @@
 pub enum RedirectKind {
     /// A name service (Prospero) returned the address of the object. This is its normal response, so it has a
     /// separate limit.
-    Access,
+    NameService,
     /// A server answered that the object has moved, such as with HTTP status 302.
     Redirect,
 }

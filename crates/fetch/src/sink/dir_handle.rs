@@ -25,7 +25,7 @@ impl DirHandle {
     ///
     /// # Errors
     /// [`Code::SinkFailed`] if a component of the path is a link or a file, or cannot be opened.
-    pub fn open(root: &Path, below: &str) -> Result<Self, Error> {
+    pub fn open_or_create(root: &Path, below: &str) -> Result<Self, Error> {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         let mut display_path = root.to_path_buf();
@@ -56,7 +56,7 @@ impl DirHandle {
     }
 
     /// Returns the metadata of the regular file `name`, without following links.
-    pub fn file(&self, name: &str) -> Option<Metadata> {
+    pub fn file_metadata(&self, name: &str) -> Option<Metadata> {
         fs::symlink_metadata(self.path(name)).ok().filter(Metadata::is_file)
     }
 
@@ -129,17 +129,17 @@ mod tests {
     fn links_are_not_followed_and_open_directories_stay_valid() {
         let dir = tempfile::tempdir().expect("a directory");
         let at = |name: &str| dir.path().join(name);
-        let handle = DirHandle::open(dir.path(), "a/b").expect("directories");
+        let handle = DirHandle::open_or_create(dir.path(), "a/b").expect("directories");
         fs::rename(at("a"), at("moved")).expect("a move");
         fs::create_dir(at("elsewhere")).expect("a directory");
         symlink(at("elsewhere"), at("a")).expect("a link");
         fs::write(handle.path("f"), "f").expect("a file");
         assert!(at("moved/b/f").exists());
         for below in ["a", "a/b", "moved/b/f"] {
-            assert!(DirHandle::open(dir.path(), below).is_err(), "{below}");
+            assert!(DirHandle::open_or_create(dir.path(), below).is_err(), "{below}");
         }
         fs::create_dir(at("elsewhere/b")).expect("a directory");
-        assert!(handle.file("f").is_some() && handle.file("g").is_none());
+        assert!(handle.file_metadata("f").is_some() && handle.file_metadata("g").is_none());
         assert_eq!(handle.read_file("f", 1).expect("a file"), Some(b"f".to_vec()));
         assert_eq!(handle.read_file("f", 0).expect("a file"), None);
         symlink("f", handle.path("link")).expect("a link");
@@ -147,10 +147,10 @@ mod tests {
         handle.remove_file("link").expect("a link less");
         handle.remove_file("f").expect("a file less");
         assert!(handle.remove_file("f").is_err() && !at("moved/b/f").exists());
-        let parent = DirHandle::open(dir.path(), "moved").expect("a directory");
+        let parent = DirHandle::open_or_create(dir.path(), "moved").expect("a directory");
         assert!(parent.remove_directory("b") && !parent.remove_directory("b") && at("elsewhere/b").exists());
         fs::remove_dir(at("elsewhere/b")).expect("a directory");
         assert_eq!(fs::read_dir(at("elsewhere")).expect("a directory").count(), 0);
-        assert!(DirHandle::open(&at("a"), "x").is_ok(), "the root may be a link");
+        assert!(DirHandle::open_or_create(&at("a"), "x").is_ok(), "the root may be a link");
     }
 }

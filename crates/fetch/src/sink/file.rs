@@ -32,7 +32,7 @@ pub struct FileOptions {
     /// resume it. [`resume`](Self::resume) implies it. Default: `false`.
     pub keep_part: bool,
     /// Keeps this number of bytes from the start of the existing file and appends the body. Default: 0.
-    pub keep: u64,
+    pub keep_bytes: u64,
     /// Fails if the file exists, instead of replacing it. Default: `false`.
     pub no_clobber: bool,
     /// Sets the file's modification time to that of the object. Default: `false`.
@@ -69,10 +69,10 @@ impl FileOptions {
         self
     }
 
-    /// Sets [`keep`](Self::keep).
+    /// Sets [`keep_bytes`](Self::keep_bytes).
     #[must_use]
-    pub const fn keeping(mut self, bytes: u64) -> Self {
-        self.keep = bytes;
+    pub const fn keeping_bytes(mut self, bytes: u64) -> Self {
+        self.keep_bytes = bytes;
         self
     }
 
@@ -139,7 +139,7 @@ impl FileSink {
         let OpenedPart { mut file, metadata, state } = open_part(&paths)?;
         let resume = state.as_ref().filter(|_| options.resume).and_then(|state| state.resume(&mut file));
         let earlier_url = resume.as_ref().and(state.as_ref()).map(|state| state.url.clone());
-        let kept = resume.as_ref().map_or(options.keep, |resume| resume.offset);
+        let kept = resume.as_ref().map_or(options.keep_bytes, |resume| resume.offset);
         let has_state = state.is_some();
         // From here on, dropping `part` removes the file if it cannot be resumed.
         let mut part = Box::new(Part {

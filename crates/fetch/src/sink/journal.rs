@@ -1,7 +1,8 @@
 //! The journal of finished files of a batch or mirror, so that the next run fetches only missing files: one line for
 //! each file, written after the file was renamed to its final name.
 //!
-//! A line is valid while the file has the recorded size and modification time. A `synced` line records that the file
+//! The `facts` of a line are a text that identifies the version of the object: its size, modification time and validator,
+//! as the listing or the response reported them. A line is valid while the file has the recorded size and modification time. A `synced` line records that the file
 //! system was synced, so that the files of the lines before it survive a power failure. After a reboot, lines after the
 //! last `synced` line are ignored.
 
@@ -53,13 +54,13 @@ pub struct Journal {
 #[derive(Debug)]
 pub struct Finished {
     size: u64,
-    changed: String,
+    modified: String,
 }
 
 impl Finished {
     /// Returns `true` if size and modification time of `file` are unchanged.
     pub fn is_unchanged(&self, file: &Metadata) -> bool {
-        self.size == file.len() && self.changed == changed(file)
+        self.size == file.len() && self.modified == changed(file)
     }
 }
 
@@ -160,7 +161,7 @@ impl Journal {
     }
 
     /// Returns `true` if the file at `path` was fetched from `source` and is unchanged since. Facts are not compared.
-    pub fn knows(&self, path: &str, source: &str, file: &Metadata) -> bool {
+    pub fn contains_source(&self, path: &str, source: &str, file: &Metadata) -> bool {
         self.done.contains(&self.hasher.digest_without_facts(&line(path, source, "", file)))
     }
 
@@ -220,7 +221,7 @@ impl Journal {
         while let Some(line) = lines.next().map_err(|error| self.failed(error))? {
             if let (Some(path), Some(size)) = (line["path"].as_str(), line["size"].as_u64()) {
                 let changed = line["changed"].as_str().unwrap_or_default().to_owned();
-                finished.insert(path.to_owned(), Finished { size, changed });
+                finished.insert(path.to_owned(), Finished { size, modified: changed });
             }
         }
         Ok(finished)
@@ -430,7 +431,7 @@ mod tests {
         let journal = Journal::open(&path, "x", true).expect("a journal");
         assert!(journal.has("a", "s", "f", &facts) && !journal.has("b", "s", "f", &facts));
         assert!(!journal.has("a", "s", "g", &facts));
-        assert!(journal.knows("a", "s", &facts) && !journal.knows("a", "t", &facts));
+        assert!(journal.contains_source("a", "s", &facts) && !journal.contains_source("a", "t", &facts));
         assert!(journal.finished().expect("files")["a"].is_unchanged(&facts));
         fs::write(&file, "12").expect("a file");
         assert!(!has(&journal, directory.path(), "a"), "the file is another one");

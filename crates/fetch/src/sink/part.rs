@@ -77,7 +77,7 @@ impl Part {
     /// Returns `true` if the file can be emptied and fetched again: bytes that were kept from an existing file
     /// (`keep`) cannot be fetched again.
     pub(super) const fn can_restart(&self) -> bool {
-        self.options.keep == 0
+        self.options.keep_bytes == 0
     }
 
     /// Empties the file to receive another version of the object, which `meta` describes.

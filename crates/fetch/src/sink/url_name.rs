@@ -43,5 +43,5 @@ fn without_slashes(name: &PercentEncoded<'_>) -> Vec<u8> {
 /// Returns the file name in the identifier of a document.
 fn document(url: &WaisUrl<'_>) -> Option<Vec<u8>> {
     let WaisResource::Document { wpath, .. } = url.resource() else { return None };
-    Some(DocumentId::of(wpath).ok()?.file_name()?.to_vec())
+    Some(DocumentId::from_wpath(wpath).ok()?.file_name()?.to_vec())
 }

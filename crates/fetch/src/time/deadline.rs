@@ -45,7 +45,7 @@ impl Deadline {
 
     /// Returns a deadline that also limits the total time of all commands to twice the reply timeout, so that
     /// a server cannot delay each reply until just before its timeout.
-    pub(crate) fn with_two_reply_limit(mut self) -> Self {
+    pub(crate) fn with_double_reply_timeout(mut self) -> Self {
         let commands_end = Instant::now().checked_add(self.timeouts.reply.saturating_mul(2));
         self.end = match (self.end, commands_end) {
             (Some(end), Some(commands_end)) => Some(end.min(commands_end)),
@@ -126,7 +126,7 @@ impl Deadline {
     ///
     /// # Errors
     /// As for [`Deadline::bound`].
-    pub(crate) async fn bound_two_replies<T>(
+    pub(crate) async fn bound_double_reply<T>(
         &self,
         phase: Phase,
         work: impl Future<Output = Result<T, Error>>,

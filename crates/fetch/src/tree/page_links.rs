@@ -41,12 +41,12 @@ impl FileEntry {
 impl Tree {
     /// Returns the page that the server sent instead of the listing of `directory`. It is fetched even if a pattern
     /// excludes it, because its links lead to the files that are not excluded.
-    pub fn own_page(&mut self, directory: &DirEntry) -> Option<FileEntry> {
+    pub fn ordinary_page(&mut self, directory: &DirEntry) -> Option<FileEntry> {
         let Url::Http(http) = &directory.url else { return None };
         let page = PagePath::of(http);
         self.pages.seen.insert(page.identity());
         self.pages.paths.record_directory(&directory.url, &directory.path);
-        let path = self.pages.paths.local_file(&page, &directory.path, |_| false)?;
+        let path = self.pages.paths.assign_file(&page, &directory.path, |_| false)?;
         Some(self.page_entry(
             directory.url.clone(),
             path,
@@ -76,7 +76,7 @@ impl Tree {
         self.entries += 1;
         if self.entries > self.rules.max_entries {
             let detail = format!("more than {} links", self.rules.max_entries);
-            return Err(Error::new(Code::LimitReached, Phase::Body, detail).at(&page.url));
+            return Err(Error::new(Code::LimitReached, Phase::Body, detail).with_url(&page.url));
         }
         let Some(PagePosition { requisite_chain }) = page.position else { return Ok(()) };
         if self.rules.page_requisites_only && !is_requisite {
@@ -160,11 +160,11 @@ impl Tree {
         found.sort_by_key(|link| !link.path.is_directory());
         // Directories first: `/a/b` keeps its path if there is a page `/a` too.
         let directories: Vec<Option<String>> =
-            found.iter().map(|link| self.pages.paths.local_directory(&link.path, &start)).collect();
+            found.iter().map(|link| self.pages.paths.assign_directory(&link.path, &start)).collect();
         let mut files = Vec::new();
         for (link, directory) in found.into_iter().zip(directories) {
             let path = directory
-                .and_then(|directory| self.pages.paths.local_file(&link.path, &directory, &is_directory));
+                .and_then(|directory| self.pages.paths.assign_file(&link.path, &directory, &is_directory));
             match path {
                 None => self.pages.skipped.nameless += 1,
                 Some(path) if self.is_path_excluded(&path) || !self.is_included(&path) => {

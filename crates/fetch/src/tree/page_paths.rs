@@ -107,7 +107,7 @@ impl PagePaths {
 
     /// Gives the directories of `page` local paths: sanitised names below the directory of `start`. Returns `None` if a
     /// name cannot be sanitised.
-    pub(super) fn local_directory(&mut self, page: &PagePath, start: &PagePath) -> Option<String> {
+    pub(super) fn assign_directory(&mut self, page: &PagePath, start: &PagePath) -> Option<String> {
         let known = if page.is_below(start) { start.directories.len() } else { 0 };
         let mut local = if page.is_below(start) { String::new() } else { ROOT_DIRECTORY.to_owned() };
         for end in known..page.directories.len() {
@@ -132,7 +132,7 @@ impl PagePaths {
 
     /// Gives a page a local path in `directory`. `is_directory` returns `true` for paths of existing local directories.
     /// Returns `None` if its name cannot be sanitised.
-    pub(super) fn local_file(
+    pub(super) fn assign_file(
         &mut self,
         page: &PagePath,
         directory: &str,

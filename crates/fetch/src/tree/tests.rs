@@ -225,7 +225,7 @@ fn linked(tree: &mut Tree, page: &FileEntry, links: &[&str]) -> Vec<(String, Str
 fn site(start: &str, rules: TreeRules) -> (Tree, FileEntry) {
     let (mut tree, mut root) = tree(start, rules);
     assert!(tree.accept_final_url(&mut root, &url(start)).expect("a directory"));
-    let page = tree.own_page(&root).expect("a page");
+    let page = tree.ordinary_page(&root).expect("a page");
     (tree, page)
 }
 

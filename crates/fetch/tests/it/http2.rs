@@ -189,9 +189,9 @@ async fn request_that_was_not_processed_is_sent_again() {
         assert_eq!(posted(&fetcher, server(&cert, play)).await.expect("a retry"), b"half of it");
     }
     let error = fetched(&fetcher(&cert, 0), server(&cert, refused)).await.expect_err("no retry");
-    assert_eq!((error.code(), error.is_temporary()), (Code::Busy, true), "{error}");
+    assert_eq!((error.code(), error.is_transient()), (Code::Busy, true), "{error}");
     let error = posted(&fetcher(&cert, 0), server(&cert, going_away)).await.expect_err("no retry");
-    assert_eq!((error.code(), error.is_temporary()), (Code::EmptyReply, true), "{error}");
+    assert_eq!((error.code(), error.is_transient()), (Code::EmptyReply, true), "{error}");
 }
 
 /// Over a connection that has served a request, another connection is used at once, without a retry of the caller.

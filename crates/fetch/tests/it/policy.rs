@@ -122,7 +122,7 @@ async fn redirects_beyond_the_limit_are_not_followed() {
     assert_eq!(stays.meta.redirects, 0);
     assert_eq!(bytes(stays).await, b"moved");
     let none = with(|policy| policy.redirects.max_redirects = Some(0));
-    assert_eq!(refusal(&none, &url).await.code(), Code::TooManyHops);
+    assert_eq!(refusal(&none, &url).await.code(), Code::TooManyRedirects);
 }
 
 #[tokio::test]
@@ -135,7 +135,7 @@ async fn redirect_from_https_to_http_is_refused_unless_allowed() {
     let trust = || Trust::Authorities(cert.ca_pem().as_bytes().to_vec());
     let strict = Fetcher::builder().trust(trust()).build();
     let error = refusal(&strict, &url).await;
-    assert_eq!((error.code(), error.phase()), (Code::Policy, Phase::Hop));
+    assert_eq!((error.code(), error.phase()), (Code::Policy, Phase::Redirect));
     assert_eq!(plain.connections(), 0);
     let mut policy = Policy::default();
     policy.redirects.allow_downgrade = true;
@@ -154,7 +154,7 @@ async fn timeouts_report_the_phase_that_expired() {
     let short = Duration::from_millis(200);
     let error = refusal(&with(|policy| policy.timeouts.reply = short), &mute.url("/")).await;
     assert_eq!((error.code(), error.phase()), (Code::TimedOut, Phase::Reply), "{error:?}");
-    assert!(error.is_temporary());
+    assert!(error.is_transient());
     let response = with(|policy| policy.timeouts.idle = short).get(&stalled.url("/")).await.expect("a head");
     let Content::Body(body) = response.content else { panic!("no body") };
     let error = body.collect(1000).await.expect_err("a stall");

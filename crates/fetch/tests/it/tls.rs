@@ -65,7 +65,7 @@ fn assert_failed(result: Result<(), Error>, kind: Kind, words: &str, hint: Optio
     assert_eq!((error.code(), error.phase(), error.exit_status()), kind, "{row}: {error:?}");
     assert!(error.to_string().contains(words), "{row}: {words:?} is not in {error}");
     assert_eq!(error.hint(), hint, "{row}");
-    assert!(!error.is_temporary(), "{row}");
+    assert!(!error.is_transient(), "{row}");
 }
 
 #[tokio::test]

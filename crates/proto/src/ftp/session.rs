@@ -16,7 +16,7 @@ mod working_dir;
 
 use std::collections::VecDeque;
 
-use super::{Command, FileFacts, FtpRequest, Operation, TransferType, Verb};
+use super::{Command, FileMetadata, FtpRequest, Operation, TransferType, Verb};
 use crate::text::Reply;
 
 pub use login::Login;
@@ -49,7 +49,7 @@ pub struct Session {
     working_dir: working_dir::WorkingDir,
     /// The type that the last TYPE set; `None` for the default of RFC 959, ASCII.
     transfer_type: Option<TransferType>,
-    facts: FileFacts,
+    facts: FileMetadata,
     /// The LIST, MLSD, NLST or RETR of the current request.
     transfer_command: Option<Command>,
     data: DataState,
@@ -100,7 +100,7 @@ impl Session {
             rejection: None,
             working_dir: working_dir::WorkingDir::default(),
             transfer_type: None,
-            facts: FileFacts::default(),
+            facts: FileMetadata::default(),
             transfer_command: None,
             data: DataState::default(),
             finishes_transfers_first: false,
@@ -147,7 +147,7 @@ impl Session {
     pub fn start_request(&mut self, request: &FtpRequest, mode: &DataMode) -> Result<(), SessionError> {
         // From another directory, the same names would name another file.
         let cwds = self.working_dir.cwds_to(&request.cwds).ok_or(SessionError::UnreachableDir)?;
-        (self.stage, self.facts) = (RequestStage::Preparing, FileFacts::default());
+        (self.stage, self.facts) = (RequestStage::Preparing, FileMetadata::default());
         self.transfer_command = request.transfer_command()?;
         let data = if self.transfer_command.is_some() { self.data_command(mode) } else { None };
         // With high latency, the data connection is opened while other replies are pending.
@@ -222,7 +222,7 @@ impl Session {
     }
 
     /// Returns size and modification time of the file; complete after [`SessionStep::Ready`].
-    pub const fn facts(&self) -> &FileFacts {
+    pub const fn facts(&self) -> &FileMetadata {
         &self.facts
     }
 

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use bytes::{Bytes, BytesMut};
 use memchr::{memchr, memrchr};
 
-use crate::text::DotBlock;
+use crate::text::DotBlockReader;
 use crate::{Event, RecvBuffer, Step};
 
 /// Maximum number of buffered bytes; a longer text is streamed, and only a final dot is removed.
@@ -55,7 +55,7 @@ impl LastBytes {
 
 impl Decoder {
     fn rfc1436() -> Self {
-        Self::Rfc1436(Box::new((DotBlock::new("a text").accepting_bare_lf(), RecvBuffer::new())))
+        Self::Rfc1436(Box::new((DotBlockReader::new("a text").accepting_bare_lf(), RecvBuffer::new())))
     }
 }
 
@@ -77,7 +77,7 @@ enum Decoder {
     /// Buffered until the end is known.
     Buffered(BytesMut),
     Raw(LastBytes),
-    Rfc1436(Box<(DotBlock, RecvBuffer)>),
+    Rfc1436(Box<(DotBlockReader, RecvBuffer)>),
     /// Too long to be buffered; the last bytes may be the final dot.
     Streamed(BytesMut),
 }

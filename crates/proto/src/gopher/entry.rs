@@ -1,6 +1,6 @@
 //! Converts menu items, with or without Gopher+ attributes, into listing entries.
 
-use super::item::{ItemType, MenuItem, ServerAddress, link};
+use super::item::{ItemType, MenuItem, ServerAddress, link_target};
 use crate::gopher_plus::{Admin, Attributes};
 use crate::{Details, Entry, EntryKind};
 
@@ -10,7 +10,11 @@ impl MenuItem {
     pub fn into_entry(self, tls_server: Option<&ServerAddress>) -> Entry {
         let kind = match self.item_type() {
             ItemType::Menu => EntryKind::Directory,
-            ItemType::Text | ItemType::Binary if link(self.base, &self.selector).is_some() => EntryKind::Link,
+            ItemType::Text | ItemType::Binary
+                if link_target(self.primary_gtype, &self.selector).is_some() =>
+            {
+                EntryKind::Link
+            }
             ItemType::Text | ItemType::Binary => EntryKind::File,
             _ => EntryKind::Other,
         };

@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 
-use super::frame::{Chunk, End, Frame};
 use super::item::ServerAddress;
-use super::reader::{Found, Reader, ResponseKind};
-use super::refusal::RefusalReader;
+use super::reader::{ParsedPart, Reader, ResponseKind};
+use super::refusal::ErrorResponseReader;
 use super::refusal_detector::RefusalDetector;
+use super::response_framing::{Chunk, ResponseEnd, ResponseFraming};
 use super::sniff::{Detection, sniff};
-use super::{DotStuffing, GopherRequest, ItemType, Plus, entry};
+use super::{DotStuffing, GopherRequest, ItemType, PlusRequest, entry};
 use crate::gopher_plus::{Framing, MAX_STATUS_BYTES, Status, status};
 use crate::{Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
 
@@ -40,16 +40,16 @@ enum ExchangeState {
     /// Reading the body.
     Body(Box<Body>),
     /// Reading the body of a Gopher+ error response.
-    Refusal(RefusalReader),
+    Refusal(ErrorResponseReader),
     Done,
 }
 
 #[derive(Debug)]
 struct Body {
-    frame: Frame,
+    frame: ResponseFraming,
     reader: Reader,
     refusal_detector: RefusalDetector,
-    ended: Option<End>,
+    ended: Option<ResponseEnd>,
     /// The last byte received is a line feed.
     ends_line: bool,
 }
@@ -65,15 +65,17 @@ impl Exchange {
         is_raw: bool,
         tls_server: Option<ServerAddress>,
     ) -> Self {
-        let plain_expected = match ItemType::of(gtype) {
+        let plain_expected = match ItemType::from_gtype(gtype) {
             ItemType::Text => ResponseKind::Text(dots),
             ItemType::Menu if is_raw => ResponseKind::Text(DotStuffing::Raw),
             ItemType::Menu => ResponseKind::Menu,
             _ => ResponseKind::Binary,
         };
         let expected = match request.plus() {
-            Some(Plus::Attributes(_) | Plus::RequestForm) if is_raw => ResponseKind::Text(DotStuffing::Raw),
-            Some(Plus::Attributes(_) | Plus::RequestForm) => ResponseKind::Attributes,
+            Some(PlusRequest::Attributes(_) | PlusRequest::RequestForm) if is_raw => {
+                ResponseKind::Text(DotStuffing::Raw)
+            }
+            Some(PlusRequest::Attributes(_) | PlusRequest::RequestForm) => ResponseKind::Attributes,
             _ if request.view().is_some_and(|view| !is_menu(view)) => ResponseKind::Binary,
             _ => plain_expected,
         };
@@ -108,7 +110,7 @@ impl Exchange {
                 Err(WireError::UnexpectedEnd { what: "the answer" })
             }
             ExchangeState::Sniff => Ok(self.sniff(buffer)),
-            ExchangeState::Empty => Ok(Some(self.begin_body(Frame::Plain, None))),
+            ExchangeState::Empty => Ok(Some(self.begin_body(ResponseFraming::Plain, None))),
             ExchangeState::Body(body) => {
                 let step = body.step(buffer, self.tls_server.as_ref())?;
                 if let Step::Emit(Event::Rejected(rejection)) = step {
@@ -154,7 +156,7 @@ impl Exchange {
     /// Processes the status line: starts the body or reads an error response.
     fn begin(&mut self, Status { is_error, framing, .. }: Status) -> Option<Step> {
         if is_error {
-            self.state = ExchangeState::Refusal(RefusalReader::new(framing.into()));
+            self.state = ExchangeState::Refusal(ErrorResponseReader::new(framing.into()));
             return None;
         }
         self.framing = Some(framing);
@@ -172,7 +174,7 @@ impl Exchange {
     }
 
     /// Starts the body and emits [`Event::Head`].
-    fn begin_body(&mut self, frame: Frame, size: Option<u64>) -> Step {
+    fn begin_body(&mut self, frame: ResponseFraming, size: Option<u64>) -> Step {
         let reader = Reader::new(self.expected, frame);
         self.state = ExchangeState::Body(Box::new(Body {
             frame,
@@ -199,7 +201,7 @@ impl Exchange {
                 self.state = ExchangeState::Empty;
                 Step::Emit(Event::Note("the server sent no data: the item is empty or does not exist".into()))
             }
-            Detection::NotARefusal => self.begin_body(Frame::Plain, None),
+            Detection::NotARefusal => self.begin_body(ResponseFraming::Plain, None),
             Detection::Refusal(words) => self.reject(Rejection::from_text(words)),
         })
     }
@@ -237,12 +239,12 @@ impl Body {
                 return Ok(Step::Emit(Event::Entry(item.into_entry(tls_server))));
             }
             match self.reader.next()? {
-                Some(Found::Attributes(attributes)) => {
+                Some(ParsedPart::Attributes(attributes)) => {
                     return Ok(Step::Emit(Event::Entry(entry::attributes_entry(attributes, tls_server))));
                 }
-                Some(Found::Data(bytes)) => return Ok(Step::Emit(Event::Body(bytes))),
-                Some(Found::Item(item)) => {
-                    self.refusal_detector.take(item);
+                Some(ParsedPart::Data(bytes)) => return Ok(Step::Emit(Event::Body(bytes))),
+                Some(ParsedPart::Item(item)) => {
+                    self.refusal_detector.push(item);
                     continue;
                 }
                 None => {}
@@ -254,7 +256,7 @@ impl Body {
                 if let Some(words) = self.refusal_detector.refusal() {
                     return Ok(Step::Emit(Event::Rejected(Box::new(Rejection::from_text(words)))));
                 }
-                if self.refusal_detector.ends() {
+                if self.refusal_detector.release_buffered() {
                     continue;
                 }
                 let missing = self.reader.check_end(self.frame, end, self.ends_line)?;

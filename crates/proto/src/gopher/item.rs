@@ -28,7 +28,7 @@ pub enum ItemType {
 
 impl ItemType {
     /// Returns the kind for a type character.
-    pub const fn of(gtype: u8) -> Self {
+    pub const fn from_gtype(gtype: u8) -> Self {
         match gtype {
             b'0' | b'm' => Self::Text,
             b'1' | b'7' => Self::Menu,
@@ -76,7 +76,7 @@ pub struct MenuItem {
     /// The type character; `i` for an invalid line.
     pub gtype: u8,
     /// The type character of the item that a `+` item duplicates; otherwise equal to `gtype`.
-    pub base: u8,
+    pub primary_gtype: u8,
     /// The display string.
     pub name: Bytes,
     /// The selector to send to fetch the item.
@@ -108,7 +108,7 @@ impl MenuItem {
             Ok(item) => item,
             Err(fault) => Self {
                 gtype: b'i',
-                base: b'i',
+                primary_gtype: b'i',
                 name: line.clone(),
                 selector: Bytes::new(),
                 host: Bytes::new(),
@@ -135,7 +135,7 @@ impl MenuItem {
         let (host, has_port) = next();
         let (port, _) = next();
         let (plus, _) = next();
-        let is_read_only = matches!(ItemType::of(gtype), ItemType::Info | ItemType::Error);
+        let is_read_only = matches!(ItemType::from_gtype(gtype), ItemType::Info | ItemType::Error);
         let port = match number(&port) {
             Some(port) => port,
             // Informational items need no port.
@@ -144,7 +144,7 @@ impl MenuItem {
             None => return Err("not a port"),
         };
         let plus = plus.first().copied().filter(|plus| matches!(plus, b'+' | b'?'));
-        Ok(Self { gtype, base: gtype, name, selector, host, port, plus, fault: None })
+        Ok(Self { gtype, primary_gtype: gtype, name, selector, host, port, plus, fault: None })
     }
 
     /// Returns `true` for an error message: an item of type `3`, or one of type `0` at port 1 of `error.host`, with
@@ -159,7 +159,7 @@ impl MenuItem {
 
     /// Returns the kind of the item.
     pub const fn item_type(&self) -> ItemType {
-        ItemType::of(self.base)
+        ItemType::from_gtype(self.primary_gtype)
     }
 
     /// Returns the URL of the item, or `None` for informational and error items and for an invalid host or
@@ -195,7 +195,7 @@ impl MenuItem {
     }
 
     fn path(&self) -> String {
-        let gtype = PercentEncoded::encode(std::slice::from_ref(&self.base), charset::FSEGMENT);
+        let gtype = PercentEncoded::encode(std::slice::from_ref(&self.primary_gtype), charset::FSEGMENT);
         let selector = PercentEncoded::encode(&self.selector, charset::FPATH);
         match self.plus {
             Some(plus) => format!("{gtype}{selector}%09%09{}", char::from(plus)),
@@ -205,12 +205,12 @@ impl MenuItem {
 
     /// Returns the target of an `h` item with `URL:`, unless it is a local file.
     fn linked(&self) -> Option<String> {
-        safe_url(link(self.base, &self.selector)?)
+        safe_url(link_target(self.primary_gtype, &self.selector)?)
     }
 }
 
 /// Returns the target after `URL:` in the selector of an `h` item, or `None` if the item has none.
-pub fn link(gtype: u8, selector: &[u8]) -> Option<&[u8]> {
+pub fn link_target(gtype: u8, selector: &[u8]) -> Option<&[u8]> {
     // Some servers add a leading slash.
     let selector = selector.strip_prefix(b"/").unwrap_or(selector);
     let (prefix, target) = selector.split_at_checked(4)?;

@@ -68,7 +68,7 @@ impl MenuReader {
     fn item(&mut self, line: &Bytes) -> MenuItem {
         let mut item = MenuItem::parse(line);
         match item.gtype {
-            b'+' => item.base = self.base,
+            b'+' => item.primary_gtype = self.base,
             b'i' => {}
             gtype => self.base = gtype,
         }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::dot_stuffing::{LastBytes, TextReader};
-use super::frame::{End, Frame};
+use super::response_framing::{ResponseEnd, ResponseFraming};
 use super::{DotStuffing, MenuItem, MenuReader};
 use crate::gopher_plus::{Attributes, AttributesReader};
 use crate::{RecvBuffer, WireError};
@@ -33,21 +33,21 @@ pub(super) enum Reader {
 }
 
 /// The next parsed part of a response.
-pub(super) enum Found {
+pub(super) enum ParsedPart {
     Attributes(Attributes),
     Item(MenuItem),
     Data(Bytes),
 }
 
 impl Reader {
-    pub(super) fn new(expected: ResponseKind, frame: Frame) -> Self {
+    pub(super) fn new(expected: ResponseKind, frame: ResponseFraming) -> Self {
         match expected {
             ResponseKind::Attributes => {
                 Self::Attributes(RecvBuffer::new(), AttributesReader::new(), LastBytes::default())
             }
             ResponseKind::Menu => Self::Menu(RecvBuffer::new(), MenuReader::new()),
             ResponseKind::Binary => Self::Data(Bytes::new()),
-            ResponseKind::Text(dots) => Self::Text(TextReader::new(dots, frame == Frame::Dot)),
+            ResponseKind::Text(dots) => Self::Text(TextReader::new(dots, frame == ResponseFraming::Dot)),
         }
     }
 
@@ -65,9 +65,11 @@ impl Reader {
     }
 
     /// Ends the input.
-    pub(super) fn end(&mut self, end: End) {
+    pub(super) fn end(&mut self, end: ResponseEnd) {
         match self {
-            Self::Attributes(buffer, ..) | Self::Menu(buffer, _) if end == End::Lost => buffer.mark_lost(),
+            Self::Attributes(buffer, ..) | Self::Menu(buffer, _) if end == ResponseEnd::Lost => {
+                buffer.mark_lost()
+            }
             Self::Attributes(buffer, ..) | Self::Menu(buffer, _) => buffer.mark_closed(),
             Self::Text(text) => text.end(),
             Self::Data(_) => {}
@@ -78,15 +80,15 @@ impl Reader {
     ///
     /// # Errors
     /// [`WireError`] if a line is too long or was truncated.
-    pub(super) fn next(&mut self) -> Result<Option<Found>, WireError> {
+    pub(super) fn next(&mut self) -> Result<Option<ParsedPart>, WireError> {
         match self {
-            Self::Attributes(buffer, reader, _) => Ok(reader.read(buffer)?.map(Found::Attributes)),
-            Self::Menu(buffer, reader) => Ok(reader.read(buffer)?.map(Found::Item)),
+            Self::Attributes(buffer, reader, _) => Ok(reader.read(buffer)?.map(ParsedPart::Attributes)),
+            Self::Menu(buffer, reader) => Ok(reader.read(buffer)?.map(ParsedPart::Item)),
             Self::Data(held) => {
                 let bytes = std::mem::take(held);
-                Ok((!bytes.is_empty()).then_some(Found::Data(bytes)))
+                Ok((!bytes.is_empty()).then_some(ParsedPart::Data(bytes)))
             }
-            Self::Text(text) => Ok(text.next().map(Found::Data)),
+            Self::Text(text) => Ok(text.next().map(ParsedPart::Data)),
         }
     }
 
@@ -101,8 +103,8 @@ impl Reader {
     /// [`WireError::UnexpectedEnd`] if the response was truncated.
     pub(super) fn check_end(
         &self,
-        frame: Frame,
-        end: End,
+        frame: ResponseFraming,
+        end: ResponseEnd,
         ends_line: bool,
     ) -> Result<Option<&'static str>, WireError> {
         let is_terminated = match self {
@@ -110,7 +112,7 @@ impl Reader {
             Self::Menu(_, reader) => reader.has_final_dot(),
             Self::Text(text) => text.is_terminated(),
             // Binary data has no terminator.
-            Self::Data(_) => end != End::Lost,
+            Self::Data(_) => end != ResponseEnd::Lost,
         };
         let ends_line = ends_line && matches!(self, Self::Text(text) if !text.has_inner_dot());
         if is_terminated { Ok(None) } else { frame.check_unterminated(end, ends_line) }

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 
 use super::MenuItem;
-use super::frame::{Chunk, Frame};
-use crate::gopher_plus::Refusal;
+use super::response_framing::{Chunk, ResponseFraming};
+use crate::gopher_plus::ErrorResponse;
 use crate::{RecvBuffer, Rejection};
 
 /// Maximum number of bytes read of a refusal.
@@ -12,13 +12,13 @@ const MAX_REFUSAL_BYTES: usize = 16 * 1024;
 
 /// A reader for the body of an error response.
 #[derive(Debug)]
-pub(super) struct RefusalReader {
-    frame: Frame,
+pub(super) struct ErrorResponseReader {
+    frame: ResponseFraming,
     body: Vec<u8>,
 }
 
-impl RefusalReader {
-    pub(super) const fn new(frame: Frame) -> Self {
+impl ErrorResponseReader {
+    pub(super) const fn new(frame: ResponseFraming) -> Self {
         Self { frame, body: Vec::new() }
     }
 
@@ -27,7 +27,9 @@ impl RefusalReader {
         while self.body.len() < MAX_REFUSAL_BYTES {
             match self.frame.next(buffer) {
                 Ok(Chunk::Data(bytes)) => self.body.extend_from_slice(&bytes),
-                Ok(Chunk::NeedMore) if self.frame != Frame::Dot || !self.has_final_dot_line() => return None,
+                Ok(Chunk::NeedMore) if self.frame != ResponseFraming::Dot || !self.has_final_dot_line() => {
+                    return None;
+                }
                 Ok(Chunk::NeedMore | Chunk::End(_)) | Err(_) => break,
             }
         }
@@ -40,7 +42,7 @@ impl RefusalReader {
     }
 
     fn rejection(&self) -> Rejection {
-        let refusal = Refusal::parse(self.body.strip_suffix(b".\r\n").unwrap_or(&self.body));
+        let refusal = ErrorResponse::parse(self.body.strip_suffix(b".\r\n").unwrap_or(&self.body));
         let moved_to = refusal.moved_to().map(|line| MenuItem::parse(&Bytes::copy_from_slice(line)));
         Rejection { command: None, code: refusal.code, text: refusal.words().into(), moved_to }
     }

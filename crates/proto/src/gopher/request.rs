@@ -10,7 +10,7 @@ use crate::{ForbiddenByte, ForbiddenSet};
 /// The kind of request that a Gopher+ string makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Plus {
+pub enum PlusRequest {
     /// `!`, or `$` for all items of a menu: the attributes with these names, or all attributes if there are
     /// none.
     Attributes(Vec<Vec<u8>>),
@@ -26,7 +26,7 @@ pub enum Plus {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GopherRequest {
     /// The selector and the search words.
-    stem: Vec<u8>,
+    selector_and_search: Vec<u8>,
     /// The Gopher+ string.
     command: Option<Vec<u8>>,
     /// The data block with the answers to a form, sent after the line.
@@ -39,7 +39,7 @@ impl GopherRequest {
     /// # Errors
     /// [`ForbiddenByte`] if a decoded byte would change the request. Line ends are allowed only in form
     /// answers (RFC 1738 §3.4.9) that are exactly one data block.
-    pub fn of(url: &GopherUrl<'_>) -> Result<Self, ForbiddenByte> {
+    pub fn from_url(url: &GopherUrl<'_>) -> Result<Self, ForbiddenByte> {
         let mut stem = ForbiddenSet::GOPHER.check("selector", &url.selector().decode())?.to_vec();
         let plus = url.gopher_plus().map(|plus| plus.decode().into_owned());
         let search = url.search().map(|search| search.decode().into_owned());
@@ -56,14 +56,14 @@ impl GopherRequest {
                 None => (Some(ForbiddenSet::GOPHER.check("Gopher+ string", &plus)?.to_vec()), Vec::new()),
             },
         };
-        Ok(Self { stem, command, data })
+        Ok(Self { selector_and_search: stem, command, data })
     }
 
     /// Returns the request for a view of the same item: a media type, a blank and a language (RFC 1738
     /// §3.4.8).
     ///
     /// # Errors
-    /// [`ForbiddenByte`], as for [`GopherRequest::of`].
+    /// [`ForbiddenByte`], as for [`GopherRequest::from_url`].
     pub fn with_view(mut self, view: &[u8]) -> Result<Self, ForbiddenByte> {
         self.command = Some([b"+", ForbiddenSet::GOPHER.check("view", view)?].concat());
         Ok(self)
@@ -72,31 +72,35 @@ impl GopherRequest {
     /// Returns the request for all attributes of the same item; some servers cannot select attributes.
     #[must_use]
     pub fn for_attributes(&self) -> Self {
-        Self { stem: self.stem.clone(), command: Some(b"!".to_vec()), data: Vec::new() }
+        Self {
+            selector_and_search: self.selector_and_search.clone(),
+            command: Some(b"!".to_vec()),
+            data: Vec::new(),
+        }
     }
 
     /// Returns the same attribute request without a selection of names.
     #[must_use]
     pub fn for_all_attributes(&self) -> Self {
         let command = self.command.as_ref().map(|command| command[..command.len().min(1)].to_vec());
-        Self { stem: self.stem.clone(), command, data: Vec::new() }
+        Self { selector_and_search: self.selector_and_search.clone(), command, data: Vec::new() }
     }
 
     /// Returns the request that submits a form, with `data` as its data block (see
-    /// [`crate::gopher_plus::answers`]).
+    /// [`crate::gopher_plus::encode_answers`]).
     #[must_use]
     pub fn filled_with(&self, data: Vec<u8>) -> Self {
-        Self { stem: self.stem.clone(), command: Some(b"+\t1".to_vec()), data }
+        Self { selector_and_search: self.selector_and_search.clone(), command: Some(b"+\t1".to_vec()), data }
     }
 
     /// Returns the kind of the Gopher+ request, or `None` for a plain request.
-    pub fn plus(&self) -> Option<Plus> {
+    pub fn plus(&self) -> Option<PlusRequest> {
         let command = self.command.as_deref()?;
         Some(match command.split_first()? {
-            (b'!' | b'$', names) => Plus::Attributes(attribute_names(names)),
-            (b'?', b"") => Plus::RequestForm,
-            _ if !self.data.is_empty() => Plus::SubmitForm,
-            _ => Plus::Object,
+            (b'!' | b'$', names) => PlusRequest::Attributes(attribute_names(names)),
+            (b'?', b"") => PlusRequest::RequestForm,
+            _ if !self.data.is_empty() => PlusRequest::SubmitForm,
+            _ => PlusRequest::Object,
         })
     }
 
@@ -125,8 +129,8 @@ impl GopherRequest {
 
     fn line(&self) -> Vec<u8> {
         match &self.command {
-            Some(command) => [&self.stem, &b"\t"[..], command].concat(),
-            None => self.stem.clone(),
+            Some(command) => [&self.selector_and_search, &b"\t"[..], command].concat(),
+            None => self.selector_and_search.clone(),
         }
     }
 }
@@ -153,7 +157,7 @@ mod tests {
 
     fn request(text: &str) -> Result<GopherRequest, ForbiddenByte> {
         match parse(text).expect("a URL").url {
-            Url::Gopher(url) => GopherRequest::of(&url),
+            Url::Gopher(url) => GopherRequest::from_url(&url),
             other => panic!("{other}"),
         }
     }
@@ -161,7 +165,7 @@ mod tests {
     #[test]
     fn url_becomes_its_request_line() {
         let attributes = |names: &[&str]| {
-            Some(Plus::Attributes(names.iter().map(|name| name.as_bytes().to_vec()).collect()))
+            Some(PlusRequest::Attributes(names.iter().map(|name| name.as_bytes().to_vec()).collect()))
         };
         for (url, bytes, plus) in [
             ("gopher://h", &b"\r\n"[..], None),
@@ -169,9 +173,13 @@ mod tests {
             ("gopher://h/7/find%09two%20words", b"/find\ttwo words\r\n", None),
             ("gopher://h/7/find%09", b"/find\t\r\n", None),
             ("gopher://h/0/a%09%09", b"/a\t\t\r\n", None),
-            ("gopher://h/0/a%09%09+", b"/a\t+\r\n", Some(Plus::Object)),
-            ("gopher://h/0a%09%09+text/plain%20En_US", b"a\t+text/plain En_US\r\n", Some(Plus::Object)),
-            ("gopher://h/7/f%09w%09+", b"/f\tw\t+\r\n", Some(Plus::Object)),
+            ("gopher://h/0/a%09%09+", b"/a\t+\r\n", Some(PlusRequest::Object)),
+            (
+                "gopher://h/0a%09%09+text/plain%20En_US",
+                b"a\t+text/plain En_US\r\n",
+                Some(PlusRequest::Object),
+            ),
+            ("gopher://h/7/f%09w%09+", b"/f\tw\t+\r\n", Some(PlusRequest::Object)),
             ("gopher://h/1/a%09%09$", b"/a\t$\r\n", attributes(&[])),
             (
                 "gopher://h/1/a%09%09!+ABSTRACT%20+SMELL",
@@ -183,11 +191,11 @@ mod tests {
                 b"/a\t!+ABSTRACT+SMELL\r\n",
                 attributes(&["ABSTRACT", "SMELL"]),
             ),
-            ("gopher://h/0/a%09%09?", b"/a\t?\r\n", Some(Plus::RequestForm)),
+            ("gopher://h/0/a%09%09?", b"/a\t?\r\n", Some(PlusRequest::RequestForm)),
             (
                 "gopher://h/0/a%09%09+%091%0D%0A+-1%0D%0Aone%0D%0Atwo%0D%0A.%0D%0A",
                 b"/a\t+\t1\r\n+-1\r\none\r\ntwo\r\n.\r\n",
-                Some(Plus::SubmitForm),
+                Some(PlusRequest::SubmitForm),
             ),
         ] {
             let request = request(url).expect("it can be sent");
@@ -220,7 +228,7 @@ mod tests {
         let filled = request.filled_with(b"+-1\r\none\r\n\r\n.\r\n".to_vec());
         let lines: [&[u8]; 5] = [b"/a\t+\t1", b"+-1", b"one", b"", b"."];
         assert_eq!(filled.lines(), lines);
-        assert_eq!(filled.plus(), Some(Plus::SubmitForm));
+        assert_eq!(filled.plus(), Some(PlusRequest::SubmitForm));
         assert_eq!(&filled.for_attributes().bytes()[..], b"/a\t!\r\n");
         assert_eq!((filled.view(), request.view()), (None, None));
         let viewed = request.with_view(b"text/html En_US").expect("it can be sent");

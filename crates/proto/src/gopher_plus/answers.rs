@@ -77,8 +77,8 @@ impl std::error::Error for AnswerError {}
 ///
 /// # Errors
 /// [`AnswerError`] if the number of answers is wrong or an answer is not allowed.
-pub fn answers(questions: &[Question], values: &[Vec<u8>]) -> Result<Vec<u8>, AnswerError> {
-    let answered = || questions.iter().filter(|question| question.is_answered());
+pub fn encode_answers(questions: &[Question], values: &[Vec<u8>]) -> Result<Vec<u8>, AnswerError> {
+    let answered = || questions.iter().filter(|question| question.needs_answer());
     let (wanted, given) = (answered().count(), values.len());
     if wanted != given {
         return Err(AnswerError::Count { wanted, given });

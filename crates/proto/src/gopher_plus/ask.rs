@@ -70,7 +70,7 @@ impl Question {
     }
 
     /// Returns `true` if the question needs an answer.
-    pub fn is_answered(&self) -> bool {
+    pub fn needs_answer(&self) -> bool {
         self.kind != QuestionKind::Note
     }
 

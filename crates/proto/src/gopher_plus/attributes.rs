@@ -2,14 +2,14 @@
 
 use bytes::Bytes;
 
-use super::head::Head;
+use super::head::BlockHeader;
 use crate::text::LineReader;
 use crate::{RecvBuffer, WireError};
 
-const LINE_BYTES: usize = 64 * 1024;
-const LINE_LIMIT: &str = "bytes in a line of attributes";
-const ITEM_BYTES: usize = 1024 * 1024;
-const ITEM_BLOCKS: usize = 1000;
+const MAX_LINE_BYTES: usize = 64 * 1024;
+const LINE_QUANTITY: &str = "bytes in a line of attributes";
+const MAX_ITEM_BYTES: usize = 1024 * 1024;
+const MAX_ITEM_BLOCKS: usize = 1000;
 /// Maximum number of lines of an item; it limits the memory of empty lines.
 const MAX_ITEM_LINES: usize = 64 * 1024;
 
@@ -42,7 +42,7 @@ impl Attributes {
     }
 
     /// Keeps only the blocks with these names; ASCII case is ignored, and `info` stays.
-    pub fn keep(&mut self, names: &[impl AsRef<[u8]>]) {
+    pub fn retain_blocks(&mut self, names: &[impl AsRef<[u8]>]) {
         let is = |block: &Block, name: &[u8]| block.name.eq_ignore_ascii_case(name);
         self.blocks.retain(|block| names.iter().any(|name| is(block, name.as_ref())));
     }
@@ -83,7 +83,7 @@ impl AttributesReader {
     /// blocks or 65536 lines.
     pub fn read(&mut self, buffer: &mut RecvBuffer) -> Result<Option<Attributes>, WireError> {
         while let Some(line) = self.lines.read_line_or_rest(buffer)? {
-            if let Some(item) = self.take(line)? {
+            if let Some(item) = self.add_line(line)? {
                 return Ok(Some(item));
             }
         }
@@ -91,7 +91,7 @@ impl AttributesReader {
     }
 
     /// Adds a line. Returns the open item if the line starts the next one.
-    fn take(&mut self, line: Bytes) -> Result<Option<Attributes>, WireError> {
+    fn add_line(&mut self, line: Bytes) -> Result<Option<Attributes>, WireError> {
         if let Some(dot) = self.dot.take() {
             self.push_line(dot)?;
         }
@@ -99,7 +99,7 @@ impl AttributesReader {
             self.dot = Some(line);
             return Ok(None);
         }
-        match Head::of(&line) {
+        match BlockHeader::parse(&line) {
             Some(head) if head.is_info() => {
                 (self.bytes, self.count) = (line.len(), 1);
                 Ok(self.open.replace(Attributes { info: head.inline, blocks: Vec::new() }))
@@ -109,10 +109,10 @@ impl AttributesReader {
         }
     }
 
-    fn push_block(&mut self, bytes: usize, head: Head) -> Result<(), WireError> {
+    fn push_block(&mut self, bytes: usize, head: BlockHeader) -> Result<(), WireError> {
         let item = self.count_line(bytes)?;
         item.blocks.push(Block { name: head.name, inline: head.inline, lines: Vec::new() });
-        within(item.blocks.len(), ITEM_BLOCKS, "blocks in an item")
+        within(item.blocks.len(), MAX_ITEM_BLOCKS, "blocks in an item")
     }
 
     fn push_line(&mut self, line: Bytes) -> Result<(), WireError> {
@@ -135,16 +135,16 @@ impl AttributesReader {
     fn count_line(&mut self, bytes: usize) -> Result<&mut Attributes, WireError> {
         self.bytes += bytes;
         self.count += 1;
-        within(self.bytes, ITEM_BYTES, "bytes in an item")?;
+        within(self.bytes, MAX_ITEM_BYTES, "bytes in an item")?;
         within(self.count, MAX_ITEM_LINES, "lines in an item")?;
         Ok(self.open.get_or_insert_default())
     }
 }
 
 const fn lines() -> LineReader {
-    LineReader::new("a line of attributes", LINE_LIMIT, LINE_BYTES)
+    LineReader::new("a line of attributes", LINE_QUANTITY, MAX_LINE_BYTES)
 }
 
 const fn within(count: usize, most: usize, limit: &'static str) -> Result<(), WireError> {
-    if count > most { Err(WireError::LimitExceeded { limit, max: most }) } else { Ok(()) }
+    if count > most { Err(WireError::LimitExceeded { quantity: limit, max: most }) } else { Ok(()) }
 }

@@ -7,15 +7,15 @@ const BARE_NAMES: [&[u8]; 5] = [b"INFO", b"ADMIN", b"VIEWS", b"ABSTRACT", b"ASK"
 
 /// The parsed first line of a block.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct BlockHeader {
     pub(super) name: Bytes,
     /// The rest of the line, without one leading blank.
     pub(super) inline: Bytes,
 }
 
-impl Head {
+impl BlockHeader {
     /// Parses a line; returns `None` if it does not start a block.
-    pub(super) fn of(line: &Bytes) -> Option<Self> {
+    pub(super) fn parse(line: &Bytes) -> Option<Self> {
         let rest = line.strip_prefix(b"+")?;
         let length = rest.iter().take_while(|byte| is_of_name(**byte)).count();
         let (name, behind) = rest.split_at_checked(length)?;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const NOON: i64 = 786_285_240;
+const LISTED_TIME: i64 = 786_285_240;
 
 fn entries(page: &str, url: &str) -> Vec<Entry> {
     IndexPage::new(Bytes::copy_from_slice(page.as_bytes()), url).collect()
@@ -32,7 +32,7 @@ fn nginx_page_is_parsed() {
         <a href=\"a%20long%20name.txt\">a long n..&gt;</a>  01-Dec-1994 12:34         4096\n</pre><hr></body>\n</html>";
     assert_eq!(
         rows(page, "http://h/"),
-        [directory("etc", Some(NOON)), file("a long name.txt", Some(4096), Some(NOON))]
+        [directory("etc", Some(LISTED_TIME)), file("a long name.txt", Some(4096), Some(LISTED_TIME))]
     );
 }
 
@@ -45,8 +45,11 @@ fn apache_page_is_parsed() {
         <tr><td></td><td><a href=\"big\">big</a></td><td>1994-12-01 12:34  </td><td>1.2M</td></tr>\n\
         <tr><td></td><td><a href=\"a/\">a/</a></td><td align=\"right\">1994-12-01 12:34  </td><td>  - </td></tr>\n\
         </table>\n<address>Apache/2.4.71 (Debian) Server at 127.0.0.1 Port 17081</address>";
-    let expected =
-        [file("README", Some(16), Some(NOON)), file("big", None, Some(NOON)), directory("a", Some(NOON))];
+    let expected = [
+        file("README", Some(16), Some(LISTED_TIME)),
+        file("big", None, Some(LISTED_TIME)),
+        directory("a", Some(LISTED_TIME)),
+    ];
     assert_eq!(rows(page, "http://h/pub/"), expected);
 }
 
@@ -58,7 +61,7 @@ fn caddy_page_is_parsed() {
         <td data-order=\"67108864\">64 MiB</td><td><time datetime=\" 1994-12-01T12:34:00Z\">12/01/1994</time></td></tr>";
     assert_eq!(
         rows(page, "https://h/pub/"),
-        [directory("a", Some(NOON)), file("big.bin", Some(67_108_864), Some(NOON))]
+        [directory("a", Some(LISTED_TIME)), file("big.bin", Some(67_108_864), Some(LISTED_TIME))]
     );
 }
 
@@ -121,7 +124,7 @@ fn page_without_links_or_title_is_not_an_index() {
     ] {
         let mut page = IndexPage::new(Bytes::from_static(page.as_bytes()), "http://h/");
         assert!(page.next().is_none());
-        assert_eq!(page.is_index(), expected);
+        assert_eq!(page.looks_like_index(), expected);
     }
 }
 
@@ -161,7 +164,7 @@ fn generated_pages_are_distinguished_from_pages_with_links() {
     let is_generated = |page: &str| {
         let mut page = IndexPage::new(Bytes::copy_from_slice(page.as_bytes()), "http://h/d/");
         page.by_ref().for_each(drop);
-        page.is_generated()
+        page.is_directory_listing()
     };
     for page in [
         "<title>Index of /d/</title>",

@@ -19,7 +19,7 @@ const ZONES: [(&[u8], i64); 8] = [
 /// date.
 ///
 /// A missing or unknown time zone counts as UTC. A leap second (`:60`) counts as second 59.
-pub fn date_seconds(date: &[u8]) -> Option<i64> {
+pub fn parse_article_date(date: &[u8]) -> Option<i64> {
     let bare = without_comments(date);
     let mut rest = Rest(&bare);
     let mut word = rest.word();

@@ -1,6 +1,6 @@
 //! Parses article headers (RFC 5536 §3) into overview details, for servers that have no overview.
 
-use super::ArticleFacts;
+use super::ArticleDetails;
 use super::overview::{article, in_field, number};
 use crate::Entry;
 
@@ -8,12 +8,12 @@ use crate::Entry;
 const MAX_FIELD_BYTES: usize = 4 * 1024;
 /// Maximum length of a field name in bytes; the wanted names are shorter.
 const MAX_NAME_BYTES: usize = 16;
-/// The fields that [`ArticleFacts`] contains.
+/// The fields that [`ArticleDetails`] contains.
 const OVERVIEW_FIELDS: [&[u8]; 7] =
     [b"subject", b"from", b"date", b"message-id", b"references", b"bytes", b"lines"];
 
 /// An incremental parser for the header of one article. Feed it with [`Self::push`]; it stores only the fields of
-/// [`ArticleFacts`], each up to 4 KiB.
+/// [`ArticleDetails`], each up to 4 KiB.
 #[derive(Debug)]
 pub struct HeaderReader {
     number: u64,
@@ -74,12 +74,12 @@ impl HeaderReader {
     }
 
     /// Returns the details parsed so far.
-    pub(super) fn facts(&self) -> ArticleFacts {
+    pub(super) fn facts(&self) -> ArticleDetails {
         let field = |name: &[u8]| {
             let field = self.fields.iter().find(|(known, _)| *known == name);
             field.map_or(&b""[..], |(_, value)| value.trim_ascii())
         };
-        ArticleFacts {
+        ArticleDetails {
             number: self.number,
             subject: field(b"subject").to_vec(),
             from: field(b"from").to_vec(),

@@ -4,7 +4,7 @@
 use memchr::memchr2;
 
 use super::comments::without_comments;
-use super::{HeaderReader, date_seconds};
+use super::{HeaderReader, parse_article_date};
 use crate::calendar;
 
 /// Maximum number of header bytes buffered before the entry is started.
@@ -20,19 +20,19 @@ const MONTHS: [&str; 12] =
 /// An incremental converter of articles to mbox entries (RFC 4155, *mboxrd*). It converts one article after
 /// another; up to 64 KiB of each header are buffered for the `From ` line.
 #[derive(Debug)]
-pub struct Mbox {
+pub struct MboxConverter {
     /// The buffered header; `None` once the `From ` line was written.
     header: Option<Header>,
     lines: Lines,
 }
 
-impl Default for Mbox {
+impl Default for MboxConverter {
     fn default() -> Self {
         Self { header: Some(Header::new()), lines: Lines::new() }
     }
 }
 
-impl Mbox {
+impl MboxConverter {
     /// Creates a converter that expects the start of an article.
     pub fn new() -> Self {
         Self::default()
@@ -91,7 +91,7 @@ impl Header {
     /// Returns the `From ` line and the buffered bytes.
     fn entry(self) -> Vec<u8> {
         let facts = self.reader.facts();
-        let date = asctime(date_seconds(&facts.date).unwrap_or_default());
+        let date = asctime(parse_article_date(&facts.date).unwrap_or_default());
         let from = without_comments(&facts.from);
         [FROM, address(&from).unwrap_or(DEFAULT_SENDER), b" ", date.as_bytes(), b"\n", &self.buffered]
             .concat()

@@ -13,9 +13,9 @@ pub struct SessionOptions {
     /// Whether STARTTLS is sent before the first request on a plain connection.
     pub start_tls: StartTls,
     /// Do not request compression (COMPRESS DEFLATE) for lists.
-    pub plain_lists: bool,
+    pub uncompressed_lists: bool,
     /// Allow sending the password over a connection without TLS.
-    pub clear_login: bool,
+    pub allow_plaintext_login: bool,
     /// The caller can prompt for a login after a 480 reply.
     pub can_prompt: bool,
     /// The login to send if the server requires one.

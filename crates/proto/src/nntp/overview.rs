@@ -1,18 +1,18 @@
 //! Parses and formats overview lines, as OVER and XOVER send them (RFC 3977 §8.3.2).
 
-use super::{ArticleFacts, date_seconds};
+use super::{ArticleDetails, parse_article_date};
 use crate::{Details, Entry, EntryKind};
 
-/// Parses one overview line, without its line end, into a file entry with [`ArticleFacts`]. Returns `None` if the
+/// Parses one overview line, without its line end, into a file entry with [`ArticleDetails`]. Returns `None` if the
 /// line does not begin with a number (RFC 3977 §8.3.2).
 ///
 /// The number is 0 if the request was for a message-id outside a group. Missing fields are empty, and fields
 /// after the eighth are ignored.
-pub fn overview_entry(line: &[u8]) -> Option<Entry> {
+pub fn parse_overview_line(line: &[u8]) -> Option<Entry> {
     let mut fields = line.split(|&byte| byte == b'\t').map(<[u8]>::trim_ascii);
     let article_number = number(fields.next()?)?;
     let mut field = || fields.next().unwrap_or_default();
-    Some(article(ArticleFacts {
+    Some(article(ArticleDetails {
         number: article_number,
         subject: field().to_vec(),
         from: field().to_vec(),
@@ -25,7 +25,7 @@ pub fn overview_entry(line: &[u8]) -> Option<Entry> {
 }
 
 /// Formats the details of an article as an overview line (RFC 3977 §8.3.2), without a line end.
-pub fn overview_line(facts: &ArticleFacts) -> Vec<u8> {
+pub fn format_overview_line(facts: &ArticleDetails) -> Vec<u8> {
     let mut line = facts.number.to_string().into_bytes();
     for field in [&facts.subject, &facts.from, &facts.date, &facts.message_id, &facts.references] {
         line.push(b'\t');
@@ -39,11 +39,11 @@ pub fn overview_line(facts: &ArticleFacts) -> Vec<u8> {
 }
 
 /// Returns the listing entry for an article.
-pub(super) fn article(facts: ArticleFacts) -> Entry {
+pub(super) fn article(facts: ArticleDetails) -> Entry {
     Entry {
         name: facts.number.to_string().into_bytes(),
         size: facts.bytes,
-        modified: date_seconds(&facts.date),
+        modified: parse_article_date(&facts.date),
         details: Details::Article(Box::new(facts)),
         ..Entry::new(EntryKind::File)
     }

@@ -73,7 +73,7 @@ pub enum NameError {
         /// The name of the URL part, for messages.
         part: &'static str,
         /// The maximum length, in bytes.
-        most: usize,
+        max_bytes: usize,
     },
 }
 
@@ -137,7 +137,7 @@ impl MessageId {
 fn checked(part: &'static str, bytes: &[u8], most: usize) -> Result<Bytes, NameError> {
     ForbiddenSet::NNTP.check(part, bytes).map_err(NameError::Forbidden)?;
     if bytes.is_empty() || bytes.len() > most {
-        return Err(NameError::Length { part, most });
+        return Err(NameError::Length { part, max_bytes: most });
     }
     Ok(Bytes::copy_from_slice(bytes))
 }
@@ -146,7 +146,7 @@ impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Forbidden(byte) => byte.fmt(f),
-            Self::Length { part, most } => write!(f, "a {part} has between 1 and {most} bytes"),
+            Self::Length { part, max_bytes } => write!(f, "a {part} has between 1 and {max_bytes} bytes"),
         }
     }
 }

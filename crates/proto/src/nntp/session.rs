@@ -128,7 +128,7 @@ struct Progress {
     /// The numbers of the articles whose HEAD is still to be sent.
     heads: Option<RangeInclusive<u64>>,
     /// The server does not support LIST ACTIVE.
-    by_list: bool,
+    lacks_list_active: bool,
     /// [`Event::Head`] was emitted.
     is_head_emitted: bool,
 }
@@ -187,7 +187,8 @@ impl Session {
     /// Returns `true` if a login could help after a 480 reply: no login was sent yet, and the connection allows one or
     /// STARTTLS is still possible.
     pub fn can_log_in(&self) -> bool {
-        let is_permitted = self.options.is_secure || self.options.clear_login || self.can_start_tls();
+        let is_permitted =
+            self.options.is_secure || self.options.allow_plaintext_login || self.can_start_tls();
         let is_known = self.server.is_logged_in || self.options.login.is_some();
         self.state == ConnectionState::New && !is_known && is_permitted && !self.server.is_deflated
     }

@@ -23,7 +23,7 @@ impl CssLinks {
     }
 
     /// Reads one token. Returns `None` at the end, and `Some(None)` if the token is not a link.
-    pub fn read_token(&mut self) -> Option<Option<PageLink>> {
+    pub fn process_token(&mut self) -> Option<Option<PageLink>> {
         let rest = self.text.get(self.position..).filter(|rest| !rest.is_empty())?;
         let was_after_import = std::mem::take(&mut self.is_after_import);
         let (length, reference) = match rest[0] {
@@ -68,7 +68,7 @@ impl Iterator for CssLinks {
 
     fn next(&mut self) -> Option<PageLink> {
         loop {
-            if let Some(link) = self.read_token()? {
+            if let Some(link) = self.process_token()? {
                 return Some(link);
             }
         }

@@ -44,12 +44,12 @@ impl HtmlLinks {
     /// Reads one token. Returns `None` at the end, and `Some(None)` if the token completed no link.
     ///
     /// Unlike [`Iterator::next`], it returns after a bounded amount of work even if the page has no links.
-    pub fn read_token(&mut self) -> Option<Option<PageLink>> {
+    pub fn process_token(&mut self) -> Option<Option<PageLink>> {
         if let Some(link) = self.links.pop_front() {
             return Some(Some(link));
         }
         if let Some(css) = &mut self.css {
-            if let Some(token) = css.read_token() {
+            if let Some(token) = css.process_token() {
                 return Some(token);
             }
             self.css = None;
@@ -143,7 +143,7 @@ impl Iterator for HtmlLinks {
 
     fn next(&mut self) -> Option<PageLink> {
         loop {
-            if let Some(link) = self.read_token()? {
+            if let Some(link) = self.process_token()? {
                 return Some(link);
             }
         }

@@ -39,7 +39,7 @@ pub enum ResolvedAccess {
 impl AccessMethod {
     /// Parses the values of an ACCESS-METHOD attribute. Empty values default to those of the object. Returns
     /// `None` if there are too few values.
-    pub(super) fn of(attribute: &Attribute, own: &ObjectName) -> Option<Self> {
+    pub(super) fn from_attribute(attribute: &Attribute, own: &ObjectName) -> Option<Self> {
         let [method, host_type, host, _, name, extra @ ..] = attribute.values.as_slice() else { return None };
         let or_own = |value: &Vec<u8>, own: &Vec<u8>| {
             if value.is_empty() { own.clone() } else { value.clone() }
@@ -192,7 +192,7 @@ impl ObjectName {
         let text = parseable_url(&format!("prospero://{}/{name}{version}", self.host_port()?))?;
         // A name that would be parsed differently, for example with a NUL, has no URL.
         let Url::Prospero(url) = parse(&text).ok()?.url else { return None };
-        let is_same = ObjectId::of(&url).is_ok_and(|id| id.name() == self.name);
+        let is_same = ObjectId::from_url(&url).is_ok_and(|id| id.name() == self.name);
         is_same.then_some(text)
     }
 

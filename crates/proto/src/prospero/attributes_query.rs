@@ -1,7 +1,7 @@
 //! Queries the attributes of an object.
 
-use super::facts::ObjectFacts;
 use super::line::Line;
+use super::metadata::ObjectMetadata;
 use super::object::ObjectName;
 use super::query::{ObjectId, Query};
 use super::request::{self, EvaluatedLine, OutgoingRequest};
@@ -34,7 +34,7 @@ pub enum AttributesResult {
     /// The object has moved to this name.
     Moved(ObjectName),
     /// The attributes, possibly none.
-    Facts(ObjectFacts),
+    Facts(ObjectMetadata),
 }
 
 impl AttributesQuery {
@@ -44,7 +44,7 @@ impl AttributesQuery {
             request: OutgoingRequest::new(query, object),
             reader: TokenReader::default(),
             bytes: 0,
-            result: AttributesResult::Facts(ObjectFacts::default()),
+            result: AttributesResult::Facts(ObjectMetadata::default()),
             is_answered: false,
             link: None,
         }
@@ -62,7 +62,7 @@ impl AttributesQuery {
             (Line::Attribute(attribute), AttributesResult::Facts(facts)) => {
                 if facts.attributes.len() == MAX_ATTRIBUTES {
                     let limit = "attributes of an object";
-                    return Err(WireError::LimitExceeded { limit, max: MAX_ATTRIBUTES });
+                    return Err(WireError::LimitExceeded { quantity: limit, max: MAX_ATTRIBUTES });
                 }
                 facts.attributes.push(attribute);
             }
@@ -92,7 +92,7 @@ impl Machine for AttributesQuery {
         };
         self.bytes += tokens.iter().map(|token| token.len() + 1).sum::<usize>() + 1;
         if self.bytes > MAX_BYTES {
-            return Err(WireError::LimitExceeded { limit: "bytes in an answer", max: MAX_BYTES });
+            return Err(WireError::LimitExceeded { quantity: "bytes in an answer", max: MAX_BYTES });
         }
         let event = request::received_line(&tokens);
         match request::evaluate_line(tokens)? {

@@ -1,6 +1,6 @@
 //! Parses the lines of a response.
 
-use super::facts::{LinkFacts, ObjectFacts};
+use super::metadata::{LinkDetails, ObjectMetadata};
 use super::object::{Attribute, ObjectName};
 use super::tokens::{Tokens, keyword};
 
@@ -14,7 +14,7 @@ pub(super) enum Line {
     Failure(Vec<u8>),
     /// The object has moved.
     Forwarded(ObjectName),
-    Link(LinkFacts),
+    Link(LinkDetails),
     /// There is no such object, no such attribute, or nothing to report.
     NoneFound,
     /// Another or unknown line, which is ignored.
@@ -28,7 +28,7 @@ pub(super) enum Line {
 }
 
 impl Line {
-    pub(super) fn of(mut tokens: Tokens) -> Self {
+    pub(super) fn parse(mut tokens: Tokens) -> Self {
         let Some(first) = tokens.first() else { return Self::Other };
         let words = |tokens: &Tokens| tokens[1..].join(&b' ');
         match keyword(first).as_str() {
@@ -60,14 +60,14 @@ fn attribute(tokens: Tokens) -> Option<Attribute> {
 }
 
 /// Parses `L target name hosttype host hsonametype hsoname version`.
-fn link(tokens: &[Vec<u8>]) -> Option<LinkFacts> {
+fn link(tokens: &[Vec<u8>]) -> Option<LinkDetails> {
     let [kind, target, name, object_of @ ..] = tokens else { return None };
-    Some(LinkFacts {
+    Some(LinkDetails {
         target: target.clone(),
         name: name.clone(),
         is_union: kind.eq_ignore_ascii_case(b"U"),
         object: object(object_of)?,
-        facts: ObjectFacts::default(),
+        facts: ObjectMetadata::default(),
     })
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::facts::LinkFacts;
 use super::line::Line;
+use super::metadata::LinkDetails;
 use super::query::{ObjectId, Query};
 use super::request::{self, EvaluatedLine, OutgoingRequest};
 use super::tokens::{Next, TokenReader, keyword};
@@ -20,7 +20,7 @@ pub struct LinksQuery {
     is_head_emitted: bool,
     is_rejected: bool,
     /// The last link; its attributes may follow.
-    link: Option<LinkFacts>,
+    link: Option<LinkDetails>,
     events: VecDeque<Event>,
 }
 
@@ -50,7 +50,7 @@ impl LinksQuery {
                 let Some(link) = &mut self.link else { return Ok(()) };
                 if link.facts.attributes.len() == MAX_ATTRIBUTES {
                     return Err(WireError::LimitExceeded {
-                        limit: "attributes of a link",
+                        quantity: "attributes of a link",
                         max: MAX_ATTRIBUTES,
                     });
                 }
@@ -77,7 +77,7 @@ impl LinksQuery {
     }
 }
 
-fn entry(link: LinkFacts) -> Entry {
+fn entry(link: LinkDetails) -> Entry {
     Entry {
         name: link.name.clone(),
         size: link.facts.size(),
@@ -88,7 +88,7 @@ fn entry(link: LinkFacts) -> Entry {
     }
 }
 
-fn kind(link: &LinkFacts) -> EntryKind {
+fn kind(link: &LinkDetails) -> EntryKind {
     match keyword(&link.target).as_str() {
         "DIRECTORY" | "DIRECTORY+FILE" => EntryKind::Directory,
         "FILE" => EntryKind::File,

@@ -38,7 +38,7 @@ pub struct Attribute {
 
 impl Attribute {
     /// Returns `true` if the attribute has this name; ASCII case is ignored.
-    pub fn is(&self, name: &str) -> bool {
+    pub fn has_name(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name.as_bytes())
     }
 

@@ -19,7 +19,7 @@ impl ObjectId {
     ///
     /// # Errors
     /// [`ForbiddenByte`] if its name, version or one of its fields contains CR, LF or NUL.
-    pub fn of(url: &ProsperoUrl<'_>) -> Result<Self, ForbiddenByte> {
+    pub fn from_url(url: &ProsperoUrl<'_>) -> Result<Self, ForbiddenByte> {
         let name = ForbiddenSet::LINE.check("object name", &url.hsoname().decode())?.to_vec();
         for (field, value) in url.fields() {
             ForbiddenSet::LINE.check("field", &field.decode())?;

@@ -48,7 +48,7 @@ pub(super) enum EvaluatedLine {
 /// # Errors
 /// [`WireError::Unexpected`] if the server rejected the request as malformed, or sent too few words.
 pub(super) fn evaluate_line(tokens: Tokens) -> Result<EvaluatedLine, WireError> {
-    match Line::of(tokens) {
+    match Line::parse(tokens) {
         Line::Failure(words) | Line::VersionRefused(words) => {
             Ok(EvaluatedLine::Rejected(rejection(words.into())))
         }

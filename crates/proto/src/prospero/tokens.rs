@@ -152,7 +152,7 @@ impl TokenReader {
     /// Starts a token and decides whether it is streamed.
     fn begin_token(&mut self) -> Result<(), WireError> {
         if self.tokens.len() == MAX_LINE_TOKENS {
-            return Err(WireError::LimitExceeded { limit: "tokens in a line", max: MAX_LINE_TOKENS });
+            return Err(WireError::LimitExceeded { quantity: "tokens in a line", max: MAX_LINE_TOKENS });
         }
         self.is_streaming = self.stream_selector.is_some_and(|selector| selector(&self.tokens));
         Ok(())
@@ -162,7 +162,7 @@ impl TokenReader {
     fn push_byte(&mut self, byte: u8) -> Result<(), WireError> {
         self.bytes += usize::from(!self.is_streaming);
         if self.bytes > MAX_LINE_BYTES {
-            return Err(WireError::LimitExceeded { limit: "bytes in a line", max: MAX_LINE_BYTES });
+            return Err(WireError::LimitExceeded { quantity: "bytes in a line", max: MAX_LINE_BYTES });
         }
         self.current.push(byte);
         Ok(())

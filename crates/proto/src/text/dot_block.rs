@@ -7,16 +7,16 @@ use crate::{Event, RecvBuffer, Step, WireError};
 
 /// Removes the dot-stuffing of one block while it streams. Line ends are kept as they were sent.
 ///
-/// Only CR LF `.` CR LF ends a block, and a bare LF does not start a line, unless [`DotBlock::accepting_bare_lf`] is
+/// Only CR LF `.` CR LF ends a block, and a bare LF does not start a line, unless [`DotBlockReader::accepting_bare_lf`] is
 /// set.
 #[derive(Debug)]
-pub struct DotBlock {
+pub struct DotBlockReader {
     what: &'static str,
     is_line_start: bool,
     takes_lf: bool,
 }
 
-impl DotBlock {
+impl DotBlockReader {
     /// Creates a decoder at the start of a block. `what` names the block in errors, such as `the article`.
     pub const fn new(what: &'static str) -> Self {
         Self { what, is_line_start: true, takes_lf: false }

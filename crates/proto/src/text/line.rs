@@ -96,6 +96,6 @@ impl LineReader {
     }
 
     const fn limit_exceeded(&self) -> WireError {
-        WireError::LimitExceeded { limit: self.limit, max: self.max }
+        WireError::LimitExceeded { quantity: self.limit, max: self.max }
     }
 }

@@ -5,9 +5,9 @@ use bytes::Bytes;
 use super::{LineReader, ReadLine};
 use crate::{RecvBuffer, WireError};
 
-const LINE_BYTES: usize = 4096;
-const REPLY_LINES: usize = 1000;
-const REPLY_BYTES: usize = 64 * 1024;
+const MAX_LINE_BYTES: usize = 4096;
+const MAX_REPLY_LINES: usize = 1000;
+const MAX_REPLY_BYTES: usize = 64 * 1024;
 
 /// A reply of an FTP or NNTP server: a three-digit code and lines of text (RFC 959 §4.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,11 @@ pub struct ReplyReader {
 
 impl Default for ReplyReader {
     fn default() -> Self {
-        Self { lines: LineReader::new("a reply", "bytes in a reply line", LINE_BYTES), open: None, bytes: 0 }
+        Self {
+            lines: LineReader::new("a reply", "bytes in a reply line", MAX_LINE_BYTES),
+            open: None,
+            bytes: 0,
+        }
     }
 }
 
@@ -68,11 +72,11 @@ impl ReplyReader {
 
     fn check_limits(&mut self, line: &Bytes) -> Result<(), WireError> {
         self.bytes += line.len();
-        if self.bytes > REPLY_BYTES {
-            return Err(WireError::LimitExceeded { limit: "bytes in a reply", max: REPLY_BYTES });
+        if self.bytes > MAX_REPLY_BYTES {
+            return Err(WireError::LimitExceeded { quantity: "bytes in a reply", max: MAX_REPLY_BYTES });
         }
-        if self.open.as_ref().is_some_and(|open| open.lines.len() >= REPLY_LINES) {
-            return Err(WireError::LimitExceeded { limit: "lines in a reply", max: REPLY_LINES });
+        if self.open.as_ref().is_some_and(|open| open.lines.len() >= MAX_REPLY_LINES) {
+            return Err(WireError::LimitExceeded { quantity: "lines in a reply", max: MAX_REPLY_LINES });
         }
         Ok(())
     }

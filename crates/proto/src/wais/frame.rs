@@ -68,7 +68,7 @@ fn length(header: &[u8], max_length: usize) -> Result<usize, WireError> {
     }
     let length = digits.iter().fold(0_u64, |length, digit| length * 10 + u64::from(digit - b'0'));
     let Some(length) = usize::try_from(length).ok().filter(|length| *length <= max_length) else {
-        return Err(WireError::LimitExceeded { limit: "bytes in a response", max: max_length });
+        return Err(WireError::LimitExceeded { quantity: "bytes in a response", max: max_length });
     };
     Ok(length)
 }

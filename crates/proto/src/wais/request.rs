@@ -103,7 +103,7 @@ impl DocumentId {
     ///
     /// # Errors
     /// [`WaisNameError::Length`] if it is longer than 8 KiB.
-    pub fn of(wpath: &PercentEncoded<'_>) -> Result<Self, WaisNameError> {
+    pub fn from_wpath(wpath: &PercentEncoded<'_>) -> Result<Self, WaisNameError> {
         let id = document_id(wpath);
         fits("document identifier", &id, MAX_ID_BYTES).map(|()| Self(id))
     }

@@ -42,7 +42,7 @@ mod tag {
 /// A document found by a search. Texts are as sent by the server; old servers use Latin-1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct DocumentFacts {
+pub struct DocumentDetails {
     /// The identifier to retrieve it with.
     pub id: DocumentId,
     /// The relevance score; usually 1000 for the best document.
@@ -63,7 +63,7 @@ pub struct DocumentFacts {
     pub city: Vec<u8>,
 }
 
-impl DocumentFacts {
+impl DocumentDetails {
     /// Returns the URL that the headline contains, for documents of type `URL`, or `None` if it is not a URL
     /// that may be followed.
     pub fn link(&self) -> Option<String> {
@@ -83,7 +83,7 @@ pub struct Diagnostic {
     /// The code, two letters or digits such as `S1`.
     pub code: [u8; 2],
     /// The text.
-    pub words: Bytes,
+    pub message: Bytes,
 }
 
 impl Diagnostic {
@@ -95,12 +95,12 @@ impl Diagnostic {
     /// Returns `true` if the requested bytes are not in the document. freeWAIS uses the same code for an unknown
     /// document ("Missing `DocID`").
     fn is_out_of_range(&self) -> bool {
-        self.is_end() && self.words.to_ascii_lowercase().ends_with(b"out of range")
+        self.is_end() && self.message.to_ascii_lowercase().ends_with(b"out of range")
     }
 
     /// Returns code and text, for messages.
     pub(super) fn line(&self) -> Bytes {
-        [&self.code[..], b" ", &self.words].concat().into()
+        [&self.code[..], b" ", &self.message].concat().into()
     }
 }
 
@@ -115,7 +115,7 @@ pub(super) struct Text {
 /// A parsed SEARCH RESPONSE.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct SearchResponse {
-    pub(super) documents: Vec<DocumentFacts>,
+    pub(super) documents: Vec<DocumentDetails>,
     /// The text records of the response.
     pub(super) texts: Vec<Text>,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -156,7 +156,7 @@ impl SearchResponse {
                     self.documents.extend(document(fields.value()?)?);
                     if self.documents.len() > MAX_DOCUMENTS {
                         let limit = "documents in a response";
-                        return Err(WireError::LimitExceeded { limit, max: MAX_DOCUMENTS });
+                        return Err(WireError::LimitExceeded { quantity: limit, max: MAX_DOCUMENTS });
                     }
                 }
                 tag::TEXT_RECORD => {
@@ -204,13 +204,13 @@ fn diagnostic(fields: &mut Fields<'_>) -> Result<Diagnostic, WireError> {
     if fields.take(1)? != TERMINATOR {
         return Err(WireError::Unexpected { what: "the end of a diagnostic", got: Bytes::new() });
     }
-    Ok(Diagnostic { code, words: Bytes::copy_from_slice(words) })
+    Ok(Diagnostic { code, message: Bytes::copy_from_slice(words) })
 }
 
 /// Parses a document header. Returns `None` if it has no identifier.
-fn document(group: &[u8]) -> Result<Option<DocumentFacts>, WireError> {
+fn document(group: &[u8]) -> Result<Option<DocumentDetails>, WireError> {
     let (mut fields, mut id) = (Fields::new(group), None);
-    let mut facts = DocumentFacts {
+    let mut facts = DocumentDetails {
         id: DocumentId(Vec::new()),
         score: None,
         length: None,
@@ -235,7 +235,7 @@ fn document(group: &[u8]) -> Result<Option<DocumentFacts>, WireError> {
             _ => {}
         }
     }
-    Ok(id.map(|id| DocumentFacts { id, ..facts }))
+    Ok(id.map(|id| DocumentDetails { id, ..facts }))
 }
 
 fn types(group: &[u8]) -> Result<Vec<Vec<u8>>, WireError> {

@@ -49,7 +49,7 @@ struct Pending {
 
 impl Retrieval {
     /// The number of bytes per request; servers have little more buffer space.
-    pub const PIECE: u64 = 10_000;
+    pub const BYTES_PER_REQUEST: u64 = 10_000;
 
     /// Retrieves the byte range `wanted`, as far as the document reaches.
     pub const fn new(database: WaisName, wtype: WaisName, id: DocumentId, wanted: Range<u64>) -> Self {
@@ -85,7 +85,7 @@ impl Retrieval {
     fn next_piece(&self) -> Range<u64> {
         let pending: u64 = self.pending.iter().map(|pending| pending.count).sum();
         let start = self.wanted.start.saturating_add(pending);
-        start..start.saturating_add(Self::PIECE).min(self.wanted.end).max(start)
+        start..start.saturating_add(Self::BYTES_PER_REQUEST).min(self.wanted.end).max(start)
     }
 
     fn send_request(&mut self) -> Step {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use fetch_url_core::PercentEncoded;
 
 use super::response::SearchResponse;
-use super::{DocumentFacts, WaisName, WaisNameError, frame, request};
+use super::{DocumentDetails, WaisName, WaisNameError, frame, request};
 use crate::calendar::to_timestamp;
 use crate::text::escape_non_ascii;
 use crate::{Details, Entry, EntryKind, Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
@@ -117,7 +117,7 @@ impl Search {
         if asks_again {
             self.first_ids = response.documents.iter().map(|facts| facts.id.0.clone()).collect();
         }
-        let is_new = |facts: &DocumentFacts| is_first || !self.first_ids.contains(&facts.id.0);
+        let is_new = |facts: &DocumentDetails| is_first || !self.first_ids.contains(&facts.id.0);
         events.extend(response.documents.into_iter().filter(is_new).map(|facts| Event::Entry(entry(facts))));
         if !is_first && (is_full || lost_documents) {
             events.extend(incomplete_result());
@@ -180,7 +180,7 @@ pub(super) fn note(text: &str, words: &[u8]) -> Event {
     Event::Note(format!("{text} {}", escape_non_ascii(words)).into())
 }
 
-fn entry(facts: DocumentFacts) -> Entry {
+fn entry(facts: DocumentDetails) -> Entry {
     Entry {
         name: facts.headline.clone(),
         size: facts.length,

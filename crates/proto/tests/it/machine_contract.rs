@@ -1,7 +1,7 @@
 //! The [`Machine`] contract and the text tools, with a machine of an invented protocol.
 
 use bytes::Bytes;
-use fetch_url_proto::text::{DotBlock, LineReader, ReadLine, Reply, ReplyReader};
+use fetch_url_proto::text::{DotBlockReader, LineReader, ReadLine, Reply, ReplyReader};
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError};
 
 /// A machine of an invented protocol that requests one block: greeting, command, reply, dot-terminated block.
@@ -13,7 +13,7 @@ struct ToyMachine {
 enum State {
     Greeting,
     Reply,
-    Block(DotBlock),
+    Block(DotBlockReader),
 }
 
 impl ToyMachine {
@@ -34,7 +34,7 @@ impl Machine for ToyMachine {
                 Ok(Step::Send(Bytes::from_static(b"GIVE\r\n")))
             }
             (State::Reply, 220) => {
-                self.state = State::Block(DotBlock::new("the block"));
+                self.state = State::Block(DotBlockReader::new("the block"));
                 self.step(buffer)
             }
             _ => Err(WireError::Unexpected { what: "the reply", got: reply.lines.concat().into() }),
@@ -123,7 +123,7 @@ fn oversized_replies_exceed_a_named_limit() {
     for (name, bytes) in limits {
         let error = read_reply(&bytes).expect_err("too long");
         assert!(
-            matches!(error, WireError::LimitExceeded { limit, .. } if limit == name),
+            matches!(error, WireError::LimitExceeded { quantity, .. } if quantity == name),
             "{name}: {error:?}"
         );
     }

@@ -22,7 +22,7 @@ fn can_be_resumed(fault: &FtpFault) -> bool {
 
 /// Runs once against the faulty server and once against the repaired one; checks that only the missing bytes are sent.
 fn check_next_run_resumes(case: &FaultCase<FtpServer>, runner: &FaultRunner) -> Result<(), String> {
-    let (prepared, content) = (runner.prepare(case), &runner.setting.content);
+    let (prepared, content) = (runner.prepare(case), &runner.fixture.content);
     let arguments = prepared.command_line(&["-C", "-"]);
     let first = run_fetch_url(&arguments);
     let fail = |why: String| format!("{case}: {why}; first run: {} {}", first.exit, first.stderr.trim());

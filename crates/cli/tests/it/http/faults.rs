@@ -16,7 +16,7 @@ use fetch_url_tests::{
 fn every_fault_exits_with_the_code_of_the_matrix() {
     let other_server = HttpServer::start(|_| HttpResponse::new(200).body("elsewhere")).expect("start server");
     let mut runner = FaultRunner::new::<HttpServer>();
-    runner.setting.elsewhere = other_server.addr().to_string();
+    runner.fixture.elsewhere = other_server.addr().to_string();
     // The message names a URL on this server, even after redirects.
     runner.check_table(HTTP_FAULTS, |case, result| check_error_report(result, &case.server.url("/")));
     assert_eq!(other_server.connections(), 0, "a redirect to a forbidden target was followed");
@@ -26,9 +26,9 @@ fn every_fault_exits_with_the_code_of_the_matrix() {
 /// run.
 fn check_next_run_resumes(case: &FaultCase<HttpServer>, runner: &FaultRunner) -> Result<(), String> {
     let target = Target::new(case.old_file).expect("create target directory");
-    let (play, setting, content) = (case.fault.play, runner.setting.clone(), &runner.setting.content);
+    let (play, fixture, content) = (case.fault.play, runner.fixture.clone(), &runner.fixture.content);
     let faulty = move |request: &HttpRequest| {
-        play(&HttpFaultRequest { request, setting: &setting })
+        play(&HttpFaultRequest { request, fixture: &fixture })
             .header("ETag", "\"v1\"")
             .header("Accept-Ranges", "bytes")
     };

@@ -142,16 +142,16 @@ fn page_that_is_not_a_listing_deletes_nothing() {
         site.set_reply("/d/sub/", reply);
         let result = site.run_mirror(dir.path(), "--delete");
         assert!(!result.stderr.contains("panicked"), "{case}: {}", result.stderr);
-        let own_page = match case {
+        let ordinary_page = match case {
             "a login form" => Some(login),
             "maintenance" => Some(maintenance),
             _ => None,
         };
-        let own_page = own_page.map(|page| format!("sub/index.html={page}"));
+        let ordinary_page = ordinary_page.map(|page| format!("sub/index.html={page}"));
         let mut found = list_file_contents(dir.path());
-        found.retain(|file| Some(file) != own_page.as_ref());
+        found.retain(|file| Some(file) != ordinary_page.as_ref());
         let is_saved = found.len() < list_file_contents(dir.path()).len();
-        if found != EXPECTED_FILES || is_saved != own_page.is_some() {
+        if found != EXPECTED_FILES || is_saved != ordinary_page.is_some() {
             lost.push(format!(
                 "{case} (exit {}): {:?} {}",
                 result.exit,

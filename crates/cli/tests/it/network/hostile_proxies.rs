@@ -9,24 +9,15 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    RunResult, check_in_parallel, ensure, http_server, run_fetch_url, spawn_fetch_url, wait_for_exit,
-    wait_until,
+    RunResult, check_in_parallel, ensure, http_server, run_fetch_url, run_measuring_memory,
 };
 use fetch_url_tests::{ConnectFault, HttpResponse, HttpServer, ProxyServer, ServerCert, SocksFault};
 
 /// Runs fetch-url and returns its result, its duration and its peak memory in KiB.
 fn run_with_measurements(arguments: &[&str]) -> (RunResult, Duration, u64) {
     let start = Instant::now();
-    let mut child = spawn_fetch_url(arguments);
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    wait_until(Duration::from_secs(20), || {
-        let text = std::fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-        peak = peak.max(line.trim().trim_end_matches(" kB").parse().unwrap_or(0));
-        child.try_wait().expect("a child process").is_some()
-    });
-    (wait_for_exit(child), start.elapsed(), peak)
+    let (peak, result) = run_measuring_memory(arguments);
+    (result, start.elapsed(), peak)
 }
 
 #[test]

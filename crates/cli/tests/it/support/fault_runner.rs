@@ -23,7 +23,7 @@ pub(crate) type ProtocolCheck<S> = fn(&PreparedCase<S>, &RunResult) -> Result<()
 
 /// Runs fault cases. Holds what they have in common: the contents, the stall and the certificate.
 pub(crate) struct FaultRunner {
-    pub(crate) setting: FaultFixture,
+    pub(crate) fixture: FaultFixture,
     cert: ServerCert,
 }
 
@@ -31,8 +31,8 @@ impl FaultRunner {
     /// Creates a runner for the tables of one protocol. A stalled server sends nothing for 20 seconds, longer than the
     /// idle timeout of every case.
     pub(crate) fn new<S: FaultServer>() -> Self {
-        let setting = FaultFixture { stall: Duration::from_secs(20), ..S::setting() };
-        Self { setting, cert: ServerCert::good().expect("create certificate") }
+        let fixture = FaultFixture { stall: Duration::from_secs(20), ..S::fixture() };
+        Self { fixture, cert: ServerCert::good().expect("create certificate") }
     }
 
     /// Runs all cases of these rows and checks exit status, output file, remaining files, messages and completeness.
@@ -46,7 +46,7 @@ impl FaultRunner {
 
     /// Starts the server of a case and creates its output directory.
     pub(crate) fn prepare<S: FaultServer>(&self, case: &FaultCase<S>) -> PreparedCase<S> {
-        case.prepare(&self.setting, &self.cert).expect("start server")
+        case.prepare(&self.fixture, &self.cert).expect("start server")
     }
 
     fn check_case<S: FaultServer>(
@@ -76,10 +76,10 @@ impl FaultRunner {
         exit: i32,
     ) -> Result<(), String> {
         if exit != 0 && fault.keeps_part {
-            return check_target_and_part(target, exit, &self.setting.content);
+            return check_target_and_part(target, exit, &self.fixture.content);
         }
         check_target(target, exit, |bytes| match fault.result {
-            FaultResult::Exactly(content) => check_content(bytes, &content(&self.setting)),
+            FaultResult::Exactly(content) => check_content(bytes, &content(&self.fixture)),
             FaultResult::Contains(words) => check_text(bytes, words),
         })
     }

@@ -5,6 +5,7 @@ pub(crate) mod curl;
 pub(crate) mod fault_checks;
 pub(crate) mod fault_runner;
 pub(crate) mod md5;
+mod measured_run;
 pub(crate) mod mirror;
 pub(crate) mod telnet_server;
 pub(crate) mod virtual_terminal;
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use fetch_url_tests::check_in_parallel;
 use fetch_url_tests::{FileHeaders, HttpRequest, HttpResponse, HttpServer, RangeSupport};
+pub(crate) use measured_run::run_measuring_memory;
 
 /// The time limit of one run.
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
@@ -147,20 +149,6 @@ pub(crate) fn wait_for_exit(mut child: Child) -> RunResult {
     let output = child.wait_with_output().expect("a process that ended");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     RunResult::new(output.status, output.stdout, stderr)
-}
-
-/// Runs fetch-url and returns its peak memory (`VmHWM`) in KiB, and its result.
-pub(crate) fn run_measuring_memory(arguments: &[&str]) -> (u64, RunResult) {
-    let mut child = spawn_fetch_url(arguments);
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    wait_until(RUN_TIMEOUT, || {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-        peak = peak.max(line.trim().trim_end_matches(" kB").parse().unwrap_or(0));
-        child.try_wait().expect("a child process").is_some()
-    });
-    (peak, wait_for_exit(child))
 }
 
 /// Sends a signal, such as `TERM`, to a process.

@@ -2,15 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use fetch_url_tests::peak_memory;
+
 use crate::support::telnet_server::{DO, IAC, TelnetServer, WILL};
 use crate::support::{check_in_parallel, ensure, run_shell, spawn_fetch_url, wait_for_exit};
-
-/// Returns the peak memory of a process in KiB.
-fn peak_memory(id: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
-}
 
 /// Endless lines, subnegotiations and option requests, with a server that reads the replies and one that does not.
 #[test]
@@ -58,7 +53,7 @@ fn endless_server_data_does_not_grow_memory() {
         peak = peak.max(peak_memory(id).unwrap_or(0));
         crate::support::send_signal(&child, "TERM");
         let result = wait_for_exit(child);
-        ensure(peak < 60 * 1024, || format!("{name}: {peak} KiB, {result:?}"))?;
+        ensure(peak < 60 << 20, || format!("{name}: {peak} bytes, {result:?}"))?;
         ensure(start.elapsed() < Duration::from_secs(20), || {
             format!("{name}: {:?} {result:?}", start.elapsed())
         })?;

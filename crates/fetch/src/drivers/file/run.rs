@@ -34,7 +34,7 @@ async fn run_plan(plan: FilePlan, deadline: Deadline) -> Result<Outcome, Error> 
             Err(error) => Err(Error::new(Code::Internal, Phase::Reply, error.to_string())),
         }
     };
-    deadline.bound(Phase::Reply, opening).await.map(Outcome::Answer)
+    deadline.bound(Phase::Reply, opening).await.map(Outcome::Response)
 }
 
 fn open_path(plan: &FilePlan) -> Result<Response, Error> {

@@ -10,7 +10,7 @@ use fetch_url_proto::ftp::{SessionStep, TransferType};
 
 use super::data_connection::DataConnection;
 use super::server_cache::PooledConnection;
-use crate::body::{LocalLines, TerminatorCheck};
+use crate::body::{CrlfToLf, TerminatorCheck};
 use crate::{Body, ByteSource, Code, Error, Phase, Proof, RunContext};
 
 type CompletionFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
@@ -56,7 +56,7 @@ impl Transfer {
         match (transfer_type, stop, expected) {
             (TransferType::Ascii, ..) => {
                 let proof = Proof::Assumed("the server does not report the size of a text (TYPE A)");
-                Body::from_source(TextFile { transfer: self, lines: LocalLines::default() }, None, proof)
+                Body::from_source(TextFile { transfer: self, lines: CrlfToLf::default() }, None, proof)
             }
             (_, Some(stop), _) => {
                 let proof = Proof::Assumed("the server does not prove the offset of the range");
@@ -82,7 +82,7 @@ impl Transfer {
                     return Err(Error::new(Code::Internal, Phase::Body, "the FTP session has not ended"));
                 }
                 Err(error) => {
-                    let is_out_of_order = pooled.learns_sequential_from(&error);
+                    let is_out_of_order = pooled.record_out_of_order_reply(&error);
                     let error = error.into();
                     return Err(if is_out_of_order {
                         pipelining_abort_error(&error)
@@ -185,7 +185,7 @@ impl ByteSource for LeadingBytes {
 /// A text transferred with TYPE A; its CRLF line ends become line ends of this system.
 struct TextFile {
     transfer: Transfer,
-    lines: LocalLines,
+    lines: CrlfToLf,
 }
 
 impl ByteSource for TextFile {

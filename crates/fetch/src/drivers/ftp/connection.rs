@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use fetch_url_proto::ftp::{
-    Command, DataMode, FileFacts, FtpRequest, IacEscaping, Pipelining, Session, SessionError, SessionStep,
+    Command, DataMode, FileMetadata, FtpRequest, IacEscaping, Pipelining, Session, SessionError, SessionStep,
     Verb,
 };
 use fetch_url_proto::text::Reply;
@@ -261,7 +261,7 @@ impl Connection {
     }
 
     /// Returns the size and modification time that the server reported.
-    pub(super) const fn file_facts(&self) -> &FileFacts {
+    pub(super) const fn file_metadata(&self) -> &FileMetadata {
         self.session.facts()
     }
 

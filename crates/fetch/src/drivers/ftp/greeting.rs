@@ -119,7 +119,7 @@ pub(super) async fn request_auth_tls(stream: &mut TcpStream) -> Result<Reply, Er
 
 /// Returns `true` if the error is a permanent rejection of AUTH TLS by the server.
 pub(super) fn is_tls_refused(error: &Error) -> bool {
-    error.code() == Code::TlsFailed && error.reply().is_some() && !error.is_temporary()
+    error.code() == Code::TlsFailed && error.reply().is_some() && !error.is_transient()
 }
 
 fn auth_refused_error(reply: &Reply) -> Error {

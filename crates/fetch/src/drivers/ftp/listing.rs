@@ -23,7 +23,7 @@ use crate::body::TerminatorCheck;
 use crate::{Body, Content, Error, Listing, Meta, Proof, Response, RunContext};
 
 /// Maximum number of entries that are buffered until it is known that the directory exists.
-const MAX_HELD_ENTRIES: usize = 64;
+const MAX_BUFFERED_ENTRIES: usize = 64;
 
 /// Returns the entries of a transfer. `name` is the argument of the listing command.
 pub(super) fn listing_from_transfer(
@@ -101,7 +101,7 @@ impl Stream for EntryStream {
                 Ok(None) => {}
                 Err(error) => return Poll::Ready(Some(Err(this.fail(error.into())))),
             }
-            let Some(body) = &mut this.body else { return this.poll_held_entries(cx) };
+            let Some(body) = &mut this.body else { return this.poll_buffered_entries(cx) };
             match ready!(Pin::new(body).poll_next(cx)) {
                 Some(Ok(bytes)) => {
                     this.ends_with_newline = bytes.ends_with(b"\n");
@@ -136,14 +136,14 @@ impl EntryStream {
         let is_unparsed = matches!(line, ListLine::Unparsed(_));
         self.held.push(entry_from_line(line, self.directory.as_deref()));
         let is_directory = !is_unparsed && !self.repeats_argument;
-        if self.check.is_none() || is_directory || self.held.len() >= MAX_HELD_ENTRIES {
+        if self.check.is_none() || is_directory || self.held.len() >= MAX_BUFFERED_ENTRIES {
             self.check = None;
             self.ready.extend(self.held.drain(..));
         }
     }
 
     /// Returns the buffered entries at the end of the listing, after checking that the directory exists.
-    fn poll_held_entries(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Entry, Error>>> {
+    fn poll_buffered_entries(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Entry, Error>>> {
         if let Some(check) = &mut self.check {
             let checked = ready!(check.poll(cx));
             self.check = None;
@@ -269,11 +269,13 @@ pub(super) fn may_mean_empty_directory(error: &DriverError, plan: &FtpPlan) -> b
     };
     let Operation::List { verb, name } = &plan.ftp_request.operation else { return false };
     let was_entered = name.is_some() || !plan.ftp_request.cwds.is_empty();
-    (was_entered || says_empty(reply)) && command.verb() == verb.verb() && matches!(reply.code, 450 | 550)
+    (was_entered || reports_empty_directory(reply))
+        && command.verb() == verb.verb()
+        && matches!(reply.code, 450 | 550)
 }
 
 /// Returns `true` if the text of a reply says that there are no files.
-fn says_empty(reply: &Reply) -> bool {
+fn reports_empty_directory(reply: &Reply) -> bool {
     let text = reply_summary(reply).to_ascii_lowercase();
     ["no files", "no such file", "is empty"]
         .iter()

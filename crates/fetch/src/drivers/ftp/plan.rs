@@ -80,7 +80,7 @@ impl FtpPlan {
     pub(super) fn session_login(&self, protects_data: bool) -> Result<Login, Error> {
         let account = self.account();
         let login = match &self.login {
-            Some(login) => Login::new(login.user(), login.expose(), account)?,
+            Some(login) => Login::new(login.user(), login.expose_password(), account)?,
             None => {
                 let password =
                     self.options.anonymous_password.as_deref().unwrap_or(DEFAULT_ANONYMOUS_PASSWORD);
@@ -161,7 +161,7 @@ impl fmt::Display for FtpPlan {
         writeln!(f, "{user}")?;
         match &self.login {
             None => writeln!(f, "PASS *** (anonymous login)")?,
-            Some(login) if login.expose().is_none() => writeln!(f, "PASS *** (from a prompt)")?,
+            Some(login) if login.expose_password().is_none() => writeln!(f, "PASS *** (from a prompt)")?,
             Some(_) => writeln!(f, "PASS ***")?,
         }
         let commands = self.ftp_request.commands().map_err(|_| fmt::Error)?;

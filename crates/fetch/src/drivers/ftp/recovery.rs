@@ -85,7 +85,7 @@ pub(super) fn may_be_caused_by_reuse(error: &DriverError) -> bool {
             matches!(error.code(), Code::EmptyReply | Code::PeerMisbehaved | Code::TimedOut | Code::Policy)
         }
         // A reply 421 with another text may mean that the server is overloaded, so a retry waits first.
-        DriverError::Session(SessionError::Closing(reply)) => says_idle(reply),
+        DriverError::Session(SessionError::Closing(reply)) => reports_idle_timeout(reply),
         DriverError::Session(error) => matches!(
             error,
             SessionError::UnexpectedReply { .. }
@@ -98,7 +98,7 @@ pub(super) fn may_be_caused_by_reuse(error: &DriverError) -> bool {
 }
 
 /// Returns `true` if the text of a reply says that the connection was idle for too long.
-fn says_idle(reply: &Reply) -> bool {
+fn reports_idle_timeout(reply: &Reply) -> bool {
     let text = reply_summary(reply).to_ascii_lowercase();
     ["timeout", "time out", "timed out", "idle", "inactiv"]
         .iter()

@@ -55,7 +55,7 @@ async fn run_plan(run: FtpRun, ctx: RunContext) -> Result<Outcome, Error> {
         }
         match start_transfer(&mut pooled.connection, &plan, &ctx).await {
             Ok(start) => {
-                return build_response(start, pooled, &plan, &servers, &ctx).await.map(Outcome::Answer);
+                return build_response(start, pooled, &plan, &servers, &ctx).await.map(Outcome::Response);
             }
             Err(error) if may_be_caused_by_reuse(&error) => {}
             Err(error) => {
@@ -67,7 +67,7 @@ async fn run_plan(run: FtpRun, ctx: RunContext) -> Result<Outcome, Error> {
     }
     let mut pooled = servers.open(key, &plan, &ctx).await?;
     match start_transfer(&mut pooled.connection, &plan, &ctx).await {
-        Ok(start) => build_response(start, pooled, &plan, &servers, &ctx).await.map(Outcome::Answer),
+        Ok(start) => build_response(start, pooled, &plan, &servers, &ctx).await.map(Outcome::Response),
         Err(error) => recover(error, pooled, plan, &ctx).await.map(|recovery| outcome_of(recovery, servers)),
     }
 }
@@ -75,7 +75,7 @@ async fn run_plan(run: FtpRun, ctx: RunContext) -> Result<Outcome, Error> {
 /// Converts a recovery to the outcome for the engine.
 fn outcome_of(recovery: Recovery, servers: Arc<ServerCache>) -> Outcome {
     match recovery {
-        Recovery::Respond(response) => Outcome::Answer(*response),
+        Recovery::Respond(response) => Outcome::Response(*response),
         Recovery::Resend(plan) => {
             let rejection = Response::new(Meta::new(plan.url.clone()), Content::Head);
             Outcome::Resend(Resend::new(rejection, Box::new(FtpRun { plan: *plan, servers })))

@@ -12,7 +12,7 @@ pub(super) struct ReplySecrets(Vec<SecretBytes>);
 impl ReplySecrets {
     /// Returns the secrets that the plan sends; the password of an anonymous login is not a secret.
     pub(super) fn for_plan(plan: &FtpPlan) -> Self {
-        let password = plan.login.as_ref().and_then(Credential::expose);
+        let password = plan.login.as_ref().and_then(Credential::expose_password);
         let known = password.into_iter().chain(plan.account());
         Self(known.map(|secret| secret.to_vec().into()).collect())
     }

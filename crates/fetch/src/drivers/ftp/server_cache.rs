@@ -28,7 +28,7 @@ pub(super) struct PooledConnection {
 impl ServerCache {
     /// Returns the key of the connections that can serve `plan`: same server, user, TLS and data connection settings.
     pub(super) fn pool_key(&self, plan: &FtpPlan, ctx: &RunContext) -> PoolKey {
-        let login = plan.login.as_ref().map(|login| (login.user(), login.expose()));
+        let login = plan.login.as_ref().map(|login| (login.user(), login.expose_password()));
         let options = (plan.account(), &plan.options.anonymous_password);
         let data = (plan.options.active.is_some(), plan.options.no_epsv, plan.fallbacks.pasv_only);
         let identity = (login, options, data, plan.fallbacks.iac);
@@ -69,7 +69,7 @@ impl PooledConnection {
 
     /// Stores that the server mishandles pipelined commands if it sent an unexpected reply while the port of the next
     /// data connection was requested. Returns `true` in that case.
-    pub(super) fn learns_sequential_from(&self, error: &DriverError) -> bool {
+    pub(super) fn record_out_of_order_reply(&self, error: &DriverError) -> bool {
         let is_unexpected = matches!(error, DriverError::Session(SessionError::UnexpectedReply { .. }));
         let is_sequential = is_unexpected && self.connection.has_requested_next_port();
         if is_sequential {

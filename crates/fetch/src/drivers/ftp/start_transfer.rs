@@ -85,7 +85,7 @@ async fn prepare_transfer(
     plan: &FtpPlan,
     ctx: &RunContext,
 ) -> Result<(), DriverError> {
-    let limited = || RunContext { deadline: ctx.deadline.with_two_reply_limit(), ..ctx.clone() };
+    let limited = || RunContext { deadline: ctx.deadline.with_double_reply_timeout(), ..ctx.clone() };
     let mut limited_ctx = limited();
     loop {
         match connection.run_until_event(&limited_ctx).await? {
@@ -193,7 +193,7 @@ async fn data_mode(
 async fn prompt_for_password(plan: &FtpPlan, ctx: &RunContext) -> Result<Vec<u8>, Error> {
     let user = plan.login.as_ref().map(Credential::user);
     let answer = ctx.password_prompt.ask(&plan.url, user, None, &ctx.deadline).await?;
-    let password = answer.as_ref().and_then(Credential::expose);
+    let password = answer.as_ref().and_then(Credential::expose_password);
     password.map(<[u8]>::to_vec).ok_or_else(|| {
         let detail = "the server requires a password, and there is no terminal or program to ask for it";
         Error::new(Code::AuthNeeded, Phase::Request, detail)
@@ -202,7 +202,7 @@ async fn prompt_for_password(plan: &FtpPlan, ctx: &RunContext) -> Result<Vec<u8>
 
 /// Returns the metadata that the server reported before the transfer.
 fn metadata_from_facts(connection: &Connection, plan: &FtpPlan) -> Meta {
-    let facts = connection.file_facts();
+    let facts = connection.file_metadata();
     let mut meta = Meta::new(plan.url.clone());
     meta.protocol = Some("FTP");
     meta.head.size = facts.size;
@@ -230,7 +230,7 @@ fn content_without_transfer(
 
 /// Returns an error if the server replied 550 to SIZE and to MDTM: the file does not exist, or it is a directory.
 fn check_file_exists(connection: &Connection, plan: &FtpPlan) -> Result<(), DriverError> {
-    let facts = connection.file_facts();
+    let facts = connection.file_metadata();
     let is_known = facts.size.is_some() || facts.modified.is_some();
     let rejection = facts.rejection.as_ref().filter(|reply| reply.code == 550 && !is_known);
     let (Some(reply), Operation::Stat { name } | Operation::Retrieve { name, .. }) =

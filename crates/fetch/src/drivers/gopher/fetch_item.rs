@@ -1,6 +1,6 @@
 //! Fetches an object, a menu or attributes with one request.
 
-use fetch_url_proto::gopher::{GopherRequest, Plus};
+use fetch_url_proto::gopher::{GopherRequest, PlusRequest};
 
 use super::plan::GopherPlan;
 use super::rejection::rejection_outcome;
@@ -19,10 +19,10 @@ pub(super) async fn fetch_item(
     };
     match request.plus() {
         // Some servers support attributes, but misinterpret a list of names.
-        Some(Plus::Attributes(names)) if !response.is_gopher_plus() && !names.is_empty() => {
+        Some(PlusRequest::Attributes(names)) if !response.is_gopher_plus() && !names.is_empty() => {
             Ok(resend_for_all_attributes(request, names, plan))
         }
-        Some(Plus::Attributes(names)) if !names.is_empty() => Ok(response.into_outcome(plan, names)),
+        Some(PlusRequest::Attributes(names)) if !names.is_empty() => Ok(response.into_outcome(plan, names)),
         _ => Ok(response.into_outcome(plan, plan.kept_attributes.clone())),
     }
 }

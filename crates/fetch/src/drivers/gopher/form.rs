@@ -1,7 +1,7 @@
 //! Gopher+ forms (`+ASK`, RFC 1738 §3.4.9): fetches the form of an item, fills it, and sends it.
 
-use fetch_url_proto::gopher::{GopherRequest, Plus};
-use fetch_url_proto::gopher_plus::{Question, answers};
+use fetch_url_proto::gopher::{GopherRequest, PlusRequest};
+use fetch_url_proto::gopher_plus::{Question, encode_answers};
 use fetch_url_proto::text::sanitise;
 use fetch_url_proto::{Details, Entry};
 
@@ -34,13 +34,13 @@ pub(super) async fn fill_form(
         return Err(no_form_error());
     }
     let Some(values) = collect_answers(&form.questions, plan, ctx).await? else {
-        return Ok(Outcome::Answer(form_listing(form.entry, plan)));
+        return Ok(Outcome::Response(form_listing(form.entry, plan)));
     };
-    let data = answers(&form.questions, &values)
+    let data = encode_answers(&form.questions, &values)
         .map_err(|error| Error::new(Code::Usage, Phase::Plan, format!("the form: {error}")))?;
     trace::sent(&"(the filled form)");
     let mut outcome = send_filled_form(&request.filled_with(data), plan, ctx).await?;
-    if let (Outcome::Answer(response), true) = (&mut outcome, values.is_empty()) {
+    if let (Outcome::Response(response), true) = (&mut outcome, values.is_empty()) {
         let notes = form.questions.iter().map(|note| format!("note of the form: {}", sanitise(&note.prompt)));
         response.meta.notes.extend(notes.map(Into::into));
     }
@@ -83,7 +83,7 @@ fn outcome_without_gopher_plus(
     request: &GopherRequest,
     plan: &GopherPlan,
 ) -> Result<Outcome, Error> {
-    if plan.options.answers.is_empty() && request.plus() == Some(Plus::RequestForm) {
+    if plan.options.answers.is_empty() && request.plus() == Some(PlusRequest::RequestForm) {
         return Ok(response.into_outcome(plan, Vec::new()));
     }
     Err(no_form_error())
@@ -127,7 +127,7 @@ async fn collect_answers(
     ctx: &RunContext,
 ) -> Result<Option<Vec<Vec<u8>>>, Error> {
     let answers = &plan.options.answers;
-    let asked: Vec<&Question> = questions.iter().filter(|question| question.is_answered()).collect();
+    let asked: Vec<&Question> = questions.iter().filter(|question| question.needs_answer()).collect();
     check_question_names(&asked, answers)?;
     if asked.is_empty() {
         // A form of notes is sent without answers.
@@ -135,7 +135,7 @@ async fn collect_answers(
     }
     let given = match_answers(questions, answers);
     let is_incomplete =
-        questions.iter().zip(&given).any(|(question, answer)| question.is_answered() && answer.is_none());
+        questions.iter().zip(&given).any(|(question, answer)| question.needs_answer() && answer.is_none());
     if is_incomplete
         && let Some(answers) =
             ctx.password_prompt.fill_form(&plan.url, questions, &given, &ctx.deadline).await?
@@ -145,7 +145,7 @@ async fn collect_answers(
     if answers.is_empty() {
         return Ok(None);
     }
-    let asked = questions.iter().zip(given).filter(|(question, _)| question.is_answered()).enumerate();
+    let asked = questions.iter().zip(given).filter(|(question, _)| question.needs_answer()).enumerate();
     asked
         .map(|(index, (question, answer))| answer.map_or_else(|| default_answer(index, question), Ok))
         .collect::<Result<_, _>>()
@@ -156,7 +156,7 @@ async fn collect_answers(
 fn match_answers(questions: &[Question], answers: &[(Vec<u8>, Vec<u8>)]) -> Vec<Option<Vec<u8>>> {
     let mut index = 0;
     let answer_to = |question: &Question| {
-        if !question.is_answered() {
+        if !question.needs_answer() {
             return None;
         }
         let answer = answers.iter().rev().find(|(name, _)| is_question_name(index, question, name));

@@ -33,7 +33,7 @@ pub(super) async fn fetch_head(
             }
         }
     }
-    Ok(Outcome::Answer(Response::new(meta, Content::Head)))
+    Ok(Outcome::Response(Response::new(meta, Content::Head)))
 }
 
 /// Adds one header field for each line of each attribute block.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use fetch_url_core::{GopherUrl, Host, Security, Url, mask_password, parse};
-use fetch_url_proto::gopher::{GopherRequest, ItemType, Plus, ServerAddress, link};
+use fetch_url_proto::gopher::{GopherRequest, ItemType, PlusRequest, ServerAddress, link_target};
 use fetch_url_proto::text::escape_non_ascii;
 
 use super::advice::item_advice;
@@ -94,12 +94,12 @@ fn plan_operation(
     want: Want,
     port: u16,
 ) -> Result<GopherOperation, Error> {
-    let request = GopherRequest::of(url)?;
+    let request = GopherRequest::from_url(url)?;
     let gtype = url.gtype();
-    if let Some(target) = link(gtype, &url.selector().decode()) {
+    if let Some(target) = link_target(gtype, &url.selector().decode()) {
         return check_link_target(target).map(GopherOperation::FollowLink);
     }
-    match ItemType::of(gtype) {
+    match ItemType::from_gtype(gtype) {
         ItemType::Cso | ItemType::Session => {
             return Ok(GopherOperation::Advise(item_advice(url, port)));
         }
@@ -116,13 +116,13 @@ fn plan_operation(
         return Ok(GopherOperation::Head(request.for_attributes()));
     }
     match (request.plus(), &options.view) {
-        (Some(Plus::Attributes(_) | Plus::SubmitForm), Some(_)) => {
+        (Some(PlusRequest::Attributes(_) | PlusRequest::SubmitForm), Some(_)) => {
             let detail = "a view cannot be requested together with attributes or a filled form";
             Err(Error::new(Code::Usage, Phase::Plan, detail))
         }
-        (Some(Plus::RequestForm), _) => Ok(GopherOperation::FillForm(request)),
+        (Some(PlusRequest::RequestForm), _) => Ok(GopherOperation::FillForm(request)),
         (_, _) if !options.answers.is_empty() => Ok(GopherOperation::FillForm(request)),
-        (Some(Plus::SubmitForm), None) => Ok(GopherOperation::SendForm(request)),
+        (Some(PlusRequest::SubmitForm), None) => Ok(GopherOperation::SendForm(request)),
         // The results of a search have no list of views.
         (_, Some(view)) if gtype == b'7' => Ok(GopherOperation::Fetch(request.with_view(view)?)),
         (_, Some(view)) => Ok(GopherOperation::FetchView(request.with_view(view)?)),

@@ -27,7 +27,7 @@ pub(super) fn redirect_to(target: &str, why: &str, plan: &GopherPlan) -> Outcome
     let mut redirect = Redirect::new(target, why, response);
     let detail = format!("the item is at another URL: {}", mask_password(target));
     redirect.error_if_not_followed = Some(Error::new(Code::NotFound, Phase::Request, detail));
-    Outcome::Follow(redirect)
+    Outcome::Redirect(redirect)
 }
 
 /// Texts of servers that refuse a request for the moment.

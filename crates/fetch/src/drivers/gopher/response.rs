@@ -101,7 +101,7 @@ impl GopherResponse {
         let mut meta = response_meta(plan, self.is_gopher_plus() && has_attributes);
         meta.head = self.head.clone();
         meta.notes.extend(self.note.take());
-        Outcome::Answer(Response::new(meta, self.into_content(kept_attributes)))
+        Outcome::Response(Response::new(meta, self.into_content(kept_attributes)))
     }
 
     fn into_content(self, kept_attributes: Vec<Vec<u8>>) -> Content {
@@ -199,7 +199,7 @@ fn end_proof(machine: &Exchange) -> Proof {
 /// Removes the attributes of a menu item that the caller did not request: some servers always send all of them.
 pub(super) fn keep_attributes(entry: &mut Entry, names: &[Vec<u8>]) {
     if let (Details::MenuItem(_, Some(attributes)), false) = (&mut entry.details, names.is_empty()) {
-        attributes.keep(names);
+        attributes.retain_blocks(names);
     }
 }
 

@@ -20,7 +20,7 @@ async fn run_plan(plan: GopherPlan, ctx: RunContext) -> Result<Outcome, Error> {
     match plan.operation.clone() {
         GopherOperation::Advise(advice) => {
             let meta = response_meta(&plan, false);
-            Ok(Outcome::Answer(Response::new(meta, Content::Advice(advice))))
+            Ok(Outcome::Response(Response::new(meta, Content::Advice(advice))))
         }
         GopherOperation::Fetch(request) => fetch_item(&request, &plan, &ctx).await,
         GopherOperation::FetchView(request) => fetch_view(&request, &plan, &ctx).await,

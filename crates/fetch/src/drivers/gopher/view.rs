@@ -24,7 +24,7 @@ pub(super) async fn fetch_view(
     // If the list of views cannot be fetched, no note is added.
     let offered = request_views(request, plan, ctx).await.unwrap_or_default();
     let mut outcome = fetch_item(request, plan, ctx).await?;
-    if let (Outcome::Answer(response), Some(wanted)) = (&mut outcome, wanted)
+    if let (Outcome::Response(response), Some(wanted)) = (&mut outcome, wanted)
         && !offered.is_empty()
         && !offered.iter().any(|view| is_same_view(view, &wanted))
     {

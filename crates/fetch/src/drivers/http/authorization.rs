@@ -10,7 +10,7 @@ use crate::{Code, Credential, Error, Phase};
 /// Returns user and password for the Basic scheme, byte for byte.
 pub(super) fn basic_authorization(login: &Credential) -> Result<HeaderValue, Error> {
     let user = ForbiddenSet::BASIC_USER.check("user", login.user())?;
-    let password = ForbiddenSet::LINE.check("password", login.expose().unwrap_or_default())?;
+    let password = ForbiddenSet::LINE.check("password", login.expose_password().unwrap_or_default())?;
     sensitive_header_value(&format!("Basic {}", STANDARD.encode([user, b":", password].concat())))
 }
 

@@ -63,7 +63,7 @@ async fn credential_or_prompt(
     ctx: &RunContext,
 ) -> Result<Option<Credential>, Error> {
     match &plan.login {
-        Some(login) if login.expose().is_some() => Ok(Some(login.clone())),
+        Some(login) if login.expose_password().is_some() => Ok(Some(login.clone())),
         login => {
             let user = login.as_ref().map(Credential::user);
             let realm = challenge_realm(headers);
@@ -89,9 +89,9 @@ fn respond_to_challenge(
         return basic_authorization(login);
     }
     ForbiddenSet::LINE.check("user", login.user())?;
-    ForbiddenSet::LINE.check("password", login.expose().unwrap_or_default())?;
+    ForbiddenSet::LINE.check("password", login.expose_password().unwrap_or_default())?;
     let text = |bytes: &'_ [u8]| String::from_utf8(bytes.to_vec()).ok();
-    let (user, password) = (text(login.user()), text(login.expose().unwrap_or_default()));
+    let (user, password) = (text(login.user()), text(login.expose_password().unwrap_or_default()));
     let failed = |why: &str| Error::new(Code::AuthNeeded, Phase::Request, why);
     let (Some(user), Some(password)) = (user, password) else {
         return Err(failed("Digest authentication requires user and password in UTF-8"));

@@ -21,7 +21,7 @@ pub(super) struct HttpPoolKey {
     allows_http2: bool,
     host: String,
     port: u16,
-    must_be_public: bool,
+    requires_public_address: bool,
     /// A keyed hash of the credentials.
     identity: u64,
 }
@@ -43,14 +43,14 @@ pub(super) struct PooledConnection {
 impl ConnectionPool {
     /// Returns the key of the connections that can serve `plan`.
     pub(super) fn pool_key(&self, plan: &HttpPlan, ctx: &RunContext) -> HttpPoolKey {
-        let login = plan.login.as_ref().map(|login| (login.user(), login.expose()));
+        let login = plan.login.as_ref().map(|login| (login.user(), login.expose_password()));
         let identity = self.hasher.hash_one((login, plan.headers.get(http::header::AUTHORIZATION)));
         HttpPoolKey {
             is_tls: plan.is_tls,
             allows_http2: plan.allows_http2(),
             host: plan.host.to_string().to_ascii_lowercase(),
             port: plan.port,
-            must_be_public: ctx.connector.requires_public(),
+            requires_public_address: ctx.connector.requires_public_address(),
             identity,
         }
     }

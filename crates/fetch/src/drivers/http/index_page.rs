@@ -25,8 +25,8 @@ pub(super) fn index_page_listing(plan: &HttpPlan, response: Response) -> Result<
     if !plan.options.index_as_listing || plan.wants_head {
         return Ok(response);
     }
-    let Response { mut meta, content, refusal, .. } = response;
-    let Content::Body(body) = content else { return Ok(Response { meta, content, refusal }) };
+    let Response { mut meta, content, status_error, .. } = response;
+    let Content::Body(body) = content else { return Ok(Response { meta, content, status_error }) };
     if !is_html(meta.media_type.as_deref()) {
         let media_type = meta.media_type.as_deref().unwrap_or("unknown");
         return Err(not_an_index_error(&format!("its media type is {media_type}")));
@@ -96,7 +96,7 @@ impl PageEntries {
 
     /// Returns the state that follows the classification of the page.
     fn classified(&mut self, mut page: Box<ReceivedPage>) -> PageState {
-        if !page.index.is_generated() {
+        if !page.index.is_directory_listing() {
             return self.keep(page);
         }
         page.index = IndexPage::new(page.content.clone(), &page.url);
@@ -119,7 +119,7 @@ impl PageEntries {
 
 /// Returns the error for a page without links, which may be an error page and must not be an empty listing.
 fn no_links_error(page: &IndexPage) -> Option<Error> {
-    (!page.is_index()).then(|| not_an_index_error("it has no links"))
+    (!page.looks_like_index()).then(|| not_an_index_error("it has no links"))
 }
 
 impl Stream for PageEntries {
@@ -138,12 +138,12 @@ impl Stream for PageEntries {
                     }
                 },
                 PageState::Classifying(mut page) => {
-                    let is_read = tokens.by_ref().any(|_| page.index.read_token().is_none());
+                    let is_read = tokens.by_ref().any(|_| page.index.process_token().is_none());
                     self.state = if is_read { self.classified(page) } else { PageState::Classifying(page) };
                 }
                 PageState::Parsing(mut page) => match tokens
                     .by_ref()
-                    .find_map(|_| page.index.read_token().map_or(Some(None), |entry| entry.map(Some)))
+                    .find_map(|_| page.index.process_token().map_or(Some(None), |entry| entry.map(Some)))
                 {
                     Some(None) => return Poll::Ready(no_links_error(&page.index).map(Err)),
                     found => {

@@ -33,7 +33,7 @@ pub struct HttpOptions {
     /// Which pages [`index_as_listing`](Self::index_as_listing) reads as listings. Default: all pages with links.
     pub index_rule: IndexRule,
     /// Delivers the body of a response with a status code of 400 or above, and keeps the error in
-    /// [`Response::refusal`](crate::Response::refusal). Default: the request fails with the error.
+    /// [`Response::status_error`](crate::Response::status_error). Default: the request fails with the error.
     pub deliver_error_body: bool,
     /// Sends the previous URL as Referer after a redirect, without user, password and fragment, and not from https to
     /// http. It replaces a Referer in `headers`. Default: off.
@@ -54,14 +54,14 @@ pub struct HeaderField {
 }
 
 /// Which HTML pages are listings of directories. The others are kept: they have no entries, and
-/// [`DirectoryListing::own_page`](crate::mirror::DirectoryListing::own_page) has their content.
+/// [`DirectoryListing::ordinary_page`](crate::mirror::DirectoryListing::ordinary_page) has their content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum IndexRule {
     /// Every page that has links or a title such as `Index of`. Other pages fail with `Code::NotFound`.
     #[default]
     AnyPage,
-    /// Pages that the server has generated ([`IndexPage::is_generated`](fetch_url_proto::IndexPage::is_generated)).
+    /// Pages that the server has generated ([`IndexPage::is_directory_listing`](fetch_url_proto::IndexPage::is_directory_listing)).
     GeneratedPage,
     /// None: every page is kept.
     NoPage,

@@ -64,7 +64,7 @@ impl HttpPlan {
         check_target(&target)?;
         let login = request.login().cloned();
         let sends_login = !options.waits_for_challenge && !headers.contains_key(AUTHORIZATION);
-        let sent_login = login.as_ref().filter(|login| sends_login && login.expose().is_some());
+        let sent_login = login.as_ref().filter(|login| sends_login && login.expose_password().is_some());
         Ok(Self {
             url: request.url().clone(),
             method: request_method(request, &options)?,

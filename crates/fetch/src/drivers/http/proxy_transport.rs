@@ -131,8 +131,12 @@ fn names_host(text: &str, host: &Host<'_>) -> bool {
 
 impl ProxyClients {
     fn client_for(&self, proxy: &Proxy, plan: &HttpPlan, ctx: &RunContext) -> Result<ProxyClient, Error> {
-        let key =
-            format!("{proxy} {} {} {}", plan.is_tls, plan.allows_http2(), ctx.connector.requires_public());
+        let key = format!(
+            "{proxy} {} {} {}",
+            plan.is_tls,
+            plan.allows_http2(),
+            ctx.connector.requires_public_address()
+        );
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&key) {
             return Ok(client.clone());
@@ -191,7 +195,7 @@ fn reqwest_proxy(proxy: &Proxy) -> Result<reqwest::Proxy, Error> {
         .map_err(|error| Error::new(Code::Usage, Phase::Proxy, error.to_string()))?;
     let Some(login) = &proxy.login else { return Ok(configured) };
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec());
-    match (text(login.user()), text(login.expose().unwrap_or_default())) {
+    match (text(login.user()), text(login.expose_password().unwrap_or_default())) {
         (Ok(user), Ok(password)) => Ok(configured.basic_auth(&user, &password)),
         _ => Err(Error::new(Code::Usage, Phase::Proxy, "user and password of the proxy must be UTF-8")),
     }

@@ -37,10 +37,10 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
         StatusCode::MULTIPLE_CHOICES if response.headers().contains_key(LOCATION) => {
             redirect_outcome(plan, response, reply, sets_cookies)
         }
-        StatusCode::PARTIAL_CONTENT => partial_response(plan, response, reply).map(Outcome::Answer),
+        StatusCode::PARTIAL_CONTENT => partial_response(plan, response, reply).map(Outcome::Response),
         StatusCode::NOT_MODIFIED | StatusCode::PRECONDITION_FAILED if plan.condition.is_some() => {
             let meta = response_meta(plan, &response, reply);
-            Ok(Outcome::Answer(Response::new(meta, Content::Unchanged)))
+            Ok(Outcome::Response(Response::new(meta, Content::Unchanged)))
         }
         StatusCode::NOT_MODIFIED => {
             Err(unrequested_response_error("304 without a condition in the request", &reply))
@@ -49,7 +49,7 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
             Err(unrequested_response_error("an interim response (1xx) without a final response", &reply))
         }
         StatusCode::RANGE_NOT_SATISFIABLE if plan.is_partial() => {
-            range_not_satisfiable(plan, &response, reply).map(Outcome::Answer)
+            range_not_satisfiable(plan, &response, reply).map(Outcome::Response)
         }
         // Codes above 599 are treated as server errors (RFC 9110 §15).
         _ if status.as_u16() >= 400 => {
@@ -59,8 +59,8 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
             }
             let mut response = whole_response(plan, response, reply)?;
             response.meta.is_resumable = false;
-            response.refusal = Some(refusal);
-            Ok(Outcome::Answer(response))
+            response.status_error = Some(refusal);
+            Ok(Outcome::Response(response))
         }
         _ if plan.range.is_some() && plan.resume.is_none() => {
             let error = Error::new(
@@ -70,9 +70,8 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
             );
             Err(error.with_reply(reply.as_bytes()))
         }
-        _ => {
-            index_page::index_page_listing(plan, whole_response(plan, response, reply)?).map(Outcome::Answer)
-        }
+        _ => index_page::index_page_listing(plan, whole_response(plan, response, reply)?)
+            .map(Outcome::Response),
     }
 }
 
@@ -125,17 +124,17 @@ fn redirect_outcome(
         let mut response = whole_response(plan, response, reply)?;
         response.meta.notes.push("the response is a redirect without a Location".into());
         response.meta.is_resumable = false;
-        return Ok(Outcome::Answer(response));
+        return Ok(Outcome::Response(response));
     };
     if location.is_empty() {
-        let error = Error::new(Code::PeerMisbehaved, Phase::Hop, "a redirect with an empty Location");
+        let error = Error::new(Code::PeerMisbehaved, Phase::Redirect, "a redirect with an empty Location");
         return Err(error.with_reply(reply.as_bytes()));
     }
     let to = location_text(location.as_bytes());
     let switches_to_get = switches_to_get(plan, response.status());
     let mut redirect = Redirect::new(to, reply.clone(), whole_response(plan, response, reply)?);
     (redirect.switches_to_get, redirect.changes_state) = (switches_to_get, changes_state);
-    Ok(Outcome::Follow(redirect))
+    Ok(Outcome::Redirect(redirect))
 }
 
 /// Returns `true` if the redirected request uses GET (RFC 9110 §15.4): after a 303, and after a 301 or 302 to a POST.

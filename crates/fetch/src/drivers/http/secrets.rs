@@ -13,7 +13,7 @@ use crate::credentials::secret::SecretBytes;
 pub(super) fn request_secrets(plan: &HttpPlan) -> Vec<SecretBytes> {
     let logins = plan.login.iter().chain(&plan.login_after_challenge);
     let values = plan.authorization.iter().chain(plan.headers.get_all(AUTHORIZATION));
-    let secrets = logins.filter_map(Credential::expose).chain(values.map(authorization_parameters));
+    let secrets = logins.filter_map(Credential::expose_password).chain(values.map(authorization_parameters));
     secrets.filter(|secret| !secret.is_empty()).map(|secret| secret.to_vec().into()).collect()
 }
 

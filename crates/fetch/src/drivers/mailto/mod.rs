@@ -42,7 +42,7 @@ struct MailtoPlan {
 impl Plan for MailtoPlan {
     fn run(self: Box<Self>, _: RunContext) -> RunFuture {
         let response = Response::new(Meta::new(self.url), Content::Advice(self.advice));
-        Box::pin(std::future::ready(Ok(Outcome::Answer(response))))
+        Box::pin(std::future::ready(Ok(Outcome::Response(response))))
     }
 }
 

@@ -1,23 +1,23 @@
 //! Converts articles to the format in which they are delivered.
 
 use bytes::Bytes;
-use fetch_url_proto::nntp::Mbox;
+use fetch_url_proto::nntp::MboxConverter;
 
 use super::options::ArticleFormat;
-use crate::body::LocalLines;
+use crate::body::CrlfToLf;
 
 /// Converts articles incrementally; the result does not depend on where chunks end.
 pub(super) enum ArticleConverter {
     Raw,
-    LocalLineEndings(LocalLines),
-    Mbox(Box<Mbox>),
+    LocalLineEndings(CrlfToLf),
+    Mbox(Box<MboxConverter>),
 }
 
 impl ArticleConverter {
     pub(super) fn new(format: ArticleFormat) -> Self {
         match format {
             ArticleFormat::Raw => Self::Raw,
-            ArticleFormat::LocalLineEndings => Self::LocalLineEndings(LocalLines::default()),
+            ArticleFormat::LocalLineEndings => Self::LocalLineEndings(CrlfToLf::default()),
             ArticleFormat::Mbox => Self::Mbox(Box::default()),
         }
     }

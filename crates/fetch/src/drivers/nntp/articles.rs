@@ -38,7 +38,7 @@ pub(super) async fn single_article(
     let is_wanted = plan.condition.is_none_or(|condition| condition.is_met_by(meta.head.modified));
     let content =
         if is_wanted { Content::Body(Body::from_source(source, None, PROOF)) } else { Content::Unchanged };
-    Ok(Outcome::Answer(Response::new(meta, content)))
+    Ok(Outcome::Response(Response::new(meta, content)))
 }
 
 /// Returns the articles of a range, after the reply for the first article has arrived.

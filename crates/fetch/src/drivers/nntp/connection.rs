@@ -32,12 +32,12 @@ pub(super) enum FirstReply {
 }
 
 impl NntpConnection {
-    /// Connects to the server of the plan. With `plain_lists`, the session does not request compression (RFC 8054).
+    /// Connects to the server of the plan. With `uncompressed_lists`, the session does not request compression (RFC 8054).
     pub(super) async fn open(
         plan: &NntpPlan,
         ctx: &RunContext,
         login: Option<Login>,
-        plain_lists: bool,
+        uncompressed_lists: bool,
     ) -> Result<Self, Error> {
         let mut options = SessionOptions::default();
         options.is_secure = plan.is_tls;
@@ -46,8 +46,8 @@ impl NntpConnection {
             StartTls::Try => SessionStartTls::Try,
             StartTls::Require => SessionStartTls::Must,
         };
-        options.clear_login = plan.options.insecure_auth;
-        options.plain_lists = plain_lists;
+        options.allow_plaintext_login = plan.options.insecure_auth;
+        options.uncompressed_lists = uncompressed_lists;
         options.can_prompt = ctx.password_prompt.can_prompt();
         options.login = login;
         let stream = if plan.is_tls {
@@ -157,7 +157,7 @@ impl NntpConnection {
         }
         let user = plan.login.as_ref().map(Credential::user);
         let answer = ctx.password_prompt.ask(&plan.url, user, None, &ctx.deadline).await?;
-        Ok(answer.filter(|answer| answer.expose().is_some()))
+        Ok(answer.filter(|answer| answer.expose_password().is_some()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Metadata without the object: the header of an article, the article numbers of a group.
 
-use fetch_url_proto::nntp::date_seconds;
+use fetch_url_proto::nntp::parse_article_date;
 use fetch_url_proto::{Event, Step};
 
 use super::active_request::ActiveRequest;
@@ -39,7 +39,7 @@ pub(super) async fn read_head(
         NewsOperation::Article(_) => {
             meta.fields = parse_header_fields(&header);
             let date = meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("date"));
-            meta.head.modified = date.and_then(|(_, value)| date_seconds(value));
+            meta.head.modified = date.and_then(|(_, value)| parse_article_date(value));
         }
         NewsOperation::ListGroups(_) => {
             meta.fields.push(("Groups".to_owned(), groups.to_string().into()));
@@ -53,7 +53,7 @@ pub(super) async fn read_head(
         }
     }
     request.keep(connection);
-    Ok(Outcome::Answer(Response::new(meta, Content::Head)))
+    Ok(Outcome::Response(Response::new(meta, Content::Head)))
 }
 
 /// Parses header fields; folded lines are joined (RFC 5322 §2.2.3).

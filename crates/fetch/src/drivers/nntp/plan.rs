@@ -144,7 +144,7 @@ impl NntpPlan {
 
 /// Returns user name and password for AUTHINFO, or `None` if the password is unknown.
 pub(super) fn session_login(login: &Credential) -> Result<Option<Login>, Error> {
-    let Some(password) = login.expose() else { return Ok(None) };
+    let Some(password) = login.expose_password() else { return Ok(None) };
     Ok(Some(Login::new(login.user(), password)?))
 }
 

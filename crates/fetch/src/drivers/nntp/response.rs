@@ -4,7 +4,7 @@ use super::plan::NntpPlan;
 use crate::{Content, Meta, Outcome, Response};
 
 pub(super) fn outcome(plan: &NntpPlan, content: Content) -> Outcome {
-    Outcome::Answer(Response::new(response_meta(plan), content))
+    Outcome::Response(Response::new(response_meta(plan), content))
 }
 
 /// Returns the metadata that every response has.

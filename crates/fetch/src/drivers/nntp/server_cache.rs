@@ -19,7 +19,7 @@ pub(super) struct ServerCache {
 impl ServerCache {
     /// Returns the key of the connections that `plan` can use with this login.
     fn pool_key(&self, plan: &NntpPlan, login: Option<&Credential>, ctx: &RunContext) -> PoolKey {
-        let login = login.map(|login| (login.user(), login.expose()));
+        let login = login.map(|login| (login.user(), login.expose_password()));
         let identity = (login, plan.options.insecure_auth);
         self.idle.key(&plan.host, plan.port, plan.is_tls, &ctx.connector, identity)
     }

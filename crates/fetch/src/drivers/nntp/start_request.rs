@@ -32,10 +32,10 @@ pub(super) async fn start_request(request: &ActiveRequest) -> Result<FirstReply,
     }
 }
 
-async fn open_connection(request: &ActiveRequest, plain_lists: bool) -> Result<NntpConnection, Error> {
+async fn open_connection(request: &ActiveRequest, uncompressed_lists: bool) -> Result<NntpConnection, Error> {
     let ActiveRequest { plan, ctx, cache } = request;
     let login = if cache.is_login_rejected(plan, ctx) { None } else { plan.session_login()? };
-    NntpConnection::open(plan, ctx, login, plain_lists).await
+    NntpConnection::open(plan, ctx, login, uncompressed_lists).await
 }
 
 /// Returns `true` if the connection was closed before the server sent any reply to the request.

@@ -1,6 +1,6 @@
 //! Chooses the access method by which an object is retrieved.
 
-use fetch_url_proto::prospero::{AccessMethod, ObjectFacts, ResolvedAccess};
+use fetch_url_proto::prospero::{AccessMethod, ObjectMetadata, ResolvedAccess};
 use fetch_url_proto::text::sanitise;
 
 use super::plan::ProsperoPlan;
@@ -28,7 +28,7 @@ pub(super) enum AccessChoice {
 /// # Errors
 /// `Code::Unsupported` if no access method is supported.
 pub(super) fn choose_access(
-    facts: &ObjectFacts,
+    facts: &ObjectMetadata,
     plan: &ProsperoPlan,
     ctx: &RunContext,
 ) -> Result<AccessChoice, Error> {

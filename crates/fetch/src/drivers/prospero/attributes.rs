@@ -1,18 +1,18 @@
 //! Attributes of an object: returned as metadata, and compared with the attributes in the URL.
 
-use fetch_url_proto::prospero::{AttributesResult, ObjectFacts, Query};
+use fetch_url_proto::prospero::{AttributesResult, ObjectMetadata, Query};
 use fetch_url_proto::text::sanitise;
 
 use super::plan::ProsperoPlan;
 use super::query::{QueryError, QueryReply, query_attributes};
 use super::response::outcome;
-use crate::net::datagram::Datagrams;
+use crate::net::datagram::DatagramSockets;
 use crate::{Code, Content, Error, Meta, Outcome, Phase, RunContext};
 
 /// Queries all attributes of the object and returns them as header fields.
 pub(super) async fn fetch_head(
-    mut facts: ObjectFacts,
-    datagrams: Datagrams,
+    mut facts: ObjectMetadata,
+    datagrams: DatagramSockets,
     mut meta: Meta,
     plan: &ProsperoPlan,
     ctx: &RunContext,
@@ -32,11 +32,11 @@ pub(super) async fn fetch_head(
 
 /// Sets the size and the modification time in `meta`, if the server returns them.
 pub(super) async fn query_size_and_time(
-    datagrams: Datagrams,
+    datagrams: DatagramSockets,
     meta: &mut Meta,
     plan: &ProsperoPlan,
     ctx: &RunContext,
-) -> Result<Datagrams, QueryError> {
+) -> Result<DatagramSockets, QueryError> {
     let query = Query::Attributes(vec!["SIZE".to_owned(), "LAST-MODIFIED".to_owned()]);
     let (facts, datagrams) = query_optional(&query, datagrams, plan, ctx).await?;
     if let Some(facts) = facts {
@@ -52,18 +52,18 @@ pub(super) async fn query_size_and_time(
 /// # Errors
 /// `Code::NotFound` if an attribute differs.
 pub(super) async fn verify_required(
-    datagrams: Datagrams,
+    datagrams: DatagramSockets,
     meta: &mut Meta,
     plan: &ProsperoPlan,
     ctx: &RunContext,
-) -> Result<Datagrams, QueryError> {
+) -> Result<DatagramSockets, QueryError> {
     let is_attribute_name = |name: &str| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     };
     let names = plan.required_attributes.iter().map(|(name, _)| name.clone());
     let names: Vec<_> = names.filter(|name| is_attribute_name(name)).collect();
     let mut datagrams = datagrams;
-    let mut returned = ObjectFacts::default();
+    let mut returned = ObjectMetadata::default();
     if !names.is_empty() {
         let (facts, rest) = query_optional(&Query::Attributes(names), datagrams, plan, ctx).await?;
         (returned, datagrams) = (facts.unwrap_or_default(), rest);
@@ -88,10 +88,10 @@ pub(super) async fn verify_required(
 /// Sends a query that the server may not support. Returns `None` if the server refuses it or sends an invalid response.
 async fn query_optional(
     query: &Query,
-    datagrams: Datagrams,
+    datagrams: DatagramSockets,
     plan: &ProsperoPlan,
     ctx: &RunContext,
-) -> Result<(Option<ObjectFacts>, Datagrams), QueryError> {
+) -> Result<(Option<ObjectMetadata>, DatagramSockets), QueryError> {
     match query_attributes(query, datagrams, plan, ctx).await {
         Ok(QueryReply::Found(AttributesResult::Facts(facts), datagrams)) => Ok((Some(facts), datagrams)),
         Ok(QueryReply::Found(_, datagrams) | QueryReply::Rejected(_, datagrams)) => Ok((None, datagrams)),

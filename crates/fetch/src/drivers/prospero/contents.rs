@@ -11,7 +11,7 @@ use super::attributes::query_size_and_time;
 use super::plan::ProsperoPlan;
 use super::query::{QueryError, end_of_response, start_query};
 use super::response::outcome;
-use crate::net::datagram::Datagrams;
+use crate::net::datagram::DatagramSockets;
 use crate::net::datagram_connection::{DatagramConnection, DatagramStep};
 use crate::{Body, ByteSource, Content, Error, Meta, Outcome, Proof, RunContext};
 
@@ -20,7 +20,7 @@ const PROOF: Proof = Proof::Proven("all numbered packets of the response");
 
 /// Requests the contents and returns them as the body.
 pub(super) async fn fetch_contents(
-    datagrams: Datagrams,
+    datagrams: DatagramSockets,
     mut meta: Meta,
     plan: &ProsperoPlan,
     ctx: &RunContext,

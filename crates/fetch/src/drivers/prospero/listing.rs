@@ -10,14 +10,14 @@ use futures_core::Stream;
 use super::plan::ProsperoPlan;
 use super::query::{QueryError, end_of_response, start_query};
 use super::response::outcome;
-use crate::net::datagram::Datagrams;
+use crate::net::datagram::DatagramSockets;
 use crate::net::datagram_connection::{DatagramConnection, DatagramStep};
 use crate::net::trace;
 use crate::{Content, Error, Listing, Meta, Outcome, RunContext};
 
 /// Requests the links and returns them as a listing.
 pub(super) async fn fetch_listing(
-    datagrams: Datagrams,
+    datagrams: DatagramSockets,
     meta: Meta,
     plan: &ProsperoPlan,
     ctx: &RunContext,

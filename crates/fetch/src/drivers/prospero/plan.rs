@@ -35,7 +35,7 @@ impl ProsperoPlan {
             url: request.url().clone(),
             host: url.host_port().host().clone().into_owned(),
             port: request.url().port().unwrap_or_default(),
-            object: ObjectId::of(url)?,
+            object: ObjectId::from_url(url)?,
             required_attributes: required_attributes.collect(),
             wants_head: request.want() == Want::Head,
             wants_range: request.wanted_range().is_some(),

@@ -6,7 +6,7 @@ use fetch_url_proto::{Event, Machine, Rejection, Step};
 use super::plan::ProsperoPlan;
 use super::redirect::redirect_to_server;
 use super::rejection::{mid_response_error, rejection_error};
-use crate::net::datagram::Datagrams;
+use crate::net::datagram::DatagramSockets;
 use crate::net::datagram_connection::{DatagramConnection, DatagramStep};
 use crate::{Code, Error, Phase, Redirect, RunContext};
 
@@ -25,14 +25,14 @@ impl From<Error> for QueryError {
 
 /// The response to a query for attributes, with the sockets for the next query.
 pub(super) enum QueryReply {
-    Found(AttributesResult, Datagrams),
-    Rejected(Box<Rejection>, Datagrams),
+    Found(AttributesResult, DatagramSockets),
+    Rejected(Box<Rejection>, DatagramSockets),
 }
 
 /// Queries attributes of the object and reads the complete response.
 pub(super) async fn query_attributes(
     query: &Query,
-    datagrams: Datagrams,
+    datagrams: DatagramSockets,
     plan: &ProsperoPlan,
     ctx: &RunContext,
 ) -> Result<QueryReply, QueryError> {
@@ -52,7 +52,7 @@ pub(super) async fn query_attributes(
 /// Sends the request of `machine` and waits until the response begins.
 pub(super) async fn start_query<M: Machine>(
     machine: M,
-    datagrams: Datagrams,
+    datagrams: DatagramSockets,
     plan: &ProsperoPlan,
     ctx: &RunContext,
 ) -> Result<DatagramConnection<M>, QueryError> {
@@ -64,7 +64,7 @@ pub(super) async fn start_query<M: Machine>(
     }
 }
 
-fn connect<M: Machine>(machine: M, datagrams: Datagrams, ctx: &RunContext) -> DatagramConnection<M> {
+fn connect<M: Machine>(machine: M, datagrams: DatagramSockets, ctx: &RunContext) -> DatagramConnection<M> {
     DatagramConnection::new(machine, datagrams, ctx.deadline.reply_timeout(), ctx.connector.connection_info())
 }
 
@@ -73,7 +73,7 @@ async fn first_step<M: Machine>(
     plan: &ProsperoPlan,
     ctx: &RunContext,
 ) -> Result<Step, QueryError> {
-    match ctx.deadline.bound_two_replies(Phase::Reply, connection.step()).await? {
+    match ctx.deadline.bound_double_reply(Phase::Reply, connection.step()).await? {
         DatagramStep::Step(step) => Ok(step),
         DatagramStep::Redirect(address) => {
             Err(QueryError::Redirected(Box::new(redirect_to_server(address, plan))))

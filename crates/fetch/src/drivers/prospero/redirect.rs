@@ -24,7 +24,7 @@ pub(super) fn redirect_to(url: &str, why: &str, plan: &ProsperoPlan) -> Redirect
 pub(super) fn redirect_to_object(name: &ObjectName, plan: &ProsperoPlan) -> Result<Redirect, Error> {
     let Some(url) = name.url() else {
         let detail = "the server returns a new name that has no URL";
-        return Err(Error::new(Code::PeerMisbehaved, Phase::Hop, detail).with_reply(&name.host));
+        return Err(Error::new(Code::PeerMisbehaved, Phase::Redirect, detail).with_reply(&name.host));
     };
     Ok(redirect_to(&url, "the object is forwarded", plan))
 }

@@ -4,7 +4,7 @@ use super::plan::ProsperoPlan;
 use crate::{Content, Meta, Outcome, Response};
 
 pub(super) fn outcome(meta: Meta, content: Content) -> Outcome {
-    Outcome::Answer(Response::new(meta, content))
+    Outcome::Response(Response::new(meta, content))
 }
 
 /// Returns the metadata that every response has.

@@ -27,7 +27,7 @@ impl Plan for ProsperoPlan {
 async fn run_plan(plan: ProsperoPlan, ctx: RunContext) -> Result<Outcome, Error> {
     match locate_and_fetch(&plan, &ctx).await {
         Ok(outcome) => Ok(outcome),
-        Err(QueryError::Redirected(redirect)) => Ok(Outcome::Follow(*redirect)),
+        Err(QueryError::Redirected(redirect)) => Ok(Outcome::Redirect(*redirect)),
         Err(QueryError::Failed(error)) => Err(error),
     }
 }
@@ -40,7 +40,7 @@ async fn locate_and_fetch(plan: &ProsperoPlan, ctx: &RunContext) -> Result<Outco
     };
     let facts = match found {
         AttributesResult::Facts(facts) => facts,
-        AttributesResult::Moved(name) => return Ok(Outcome::Follow(redirect_to_object(&name, plan)?)),
+        AttributesResult::Moved(name) => return Ok(Outcome::Redirect(redirect_to_object(&name, plan)?)),
         _ => return Err(unexpected_step_error().into()),
     };
     let mut meta = response_meta(plan);
@@ -52,6 +52,6 @@ async fn locate_and_fetch(plan: &ProsperoPlan, ctx: &RunContext) -> Result<Outco
         AccessChoice::Advice(advice) => Ok(outcome(meta, Content::Advice(advice))),
         AccessChoice::Contents => fetch_contents(datagrams, meta, plan, ctx).await,
         AccessChoice::Links => fetch_listing(datagrams, meta, plan, ctx).await,
-        AccessChoice::Redirect { url, why } => Ok(Outcome::Follow(redirect_to(&url, &why, plan))),
+        AccessChoice::Redirect { url, why } => Ok(Outcome::Redirect(redirect_to(&url, &why, plan))),
     }
 }

@@ -17,12 +17,12 @@ async fn run_plan(plan: TelnetPlan, ctx: RunContext) -> Result<Outcome, Error> {
     let mut meta = Meta::new(plan.url);
     meta.notes.push("the user name and password of a telnet URL are not sent automatically".into());
     if !plan.connects {
-        return Ok(Outcome::Answer(Response::new(meta, Content::Advice(plan.advice))));
+        return Ok(Outcome::Response(Response::new(meta, Content::Advice(plan.advice))));
     }
     meta.protocol = Some("TELNET");
     let stream = ctx.connector.connect(&plan.host, plan.port, &ctx.deadline).await?;
     let stream = ctx.connector.plain_stream(stream);
     let connection = Connection::new(TelnetSession::new(), stream, ctx.connector.connection_info());
     let session = Session::new(connection, ctx.deadline);
-    Ok(Outcome::Answer(Response::new(meta, Content::Session(Box::new(session)))))
+    Ok(Outcome::Response(Response::new(meta, Content::Session(Box::new(session)))))
 }

@@ -40,7 +40,7 @@ impl WaisPlan {
             WaisResource::Document { wtype, wpath } => WaisOperation::Retrieve {
                 database,
                 wtype: WaisName::wtype(wtype).map_err(name_error)?,
-                id: DocumentId::of(wpath).map_err(name_error)?,
+                id: DocumentId::from_wpath(wpath).map_err(name_error)?,
                 range: absolute_range(range)?,
             },
             _ if range.is_some() => return Err(range_error("search results have no byte ranges")),
@@ -122,7 +122,7 @@ impl fmt::Display for WaisPlan {
                     escape_non_ascii(wtype.as_bytes())
                 )?;
                 let last = if self.wants_head { 1 } else { range.end };
-                let end = last.min(range.start.saturating_add(Retrieval::PIECE));
+                let end = last.min(range.start.saturating_add(Retrieval::BYTES_PER_REQUEST));
                 write!(f, "\n  wb ro {}\n  wb rl {end}", range.start)?;
                 f.write_str(if end < last { "\n  (repeated until the end of the document)" } else { "" })
             }

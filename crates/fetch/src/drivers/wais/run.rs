@@ -28,7 +28,7 @@ async fn run_plan(plan: WaisPlan, ctx: RunContext) -> Result<Outcome, Error> {
             let retrieval = Retrieval::new(database.clone(), wtype.clone(), id.clone(), requested);
             let mut outcome =
                 run_retrieval(retrieval, range.start, media_type(wtype.as_bytes()), &plan, &ctx).await?;
-            if let (Outcome::Answer(response), true) = (&mut outcome, plan.wants_head) {
+            if let (Outcome::Response(response), true) = (&mut outcome, plan.wants_head) {
                 response.meta.fields.extend(document_fields(database, wtype, id));
             }
             Ok(outcome)
@@ -95,7 +95,7 @@ fn media_type(wtype: &[u8]) -> Option<&'static str> {
 }
 
 fn outcome(meta: Meta, content: Content) -> Outcome {
-    Outcome::Answer(Response::new(meta, content))
+    Outcome::Response(Response::new(meta, content))
 }
 
 fn response_meta(plan: &WaisPlan, notes: Vec<Cow<'static, str>>) -> Meta {

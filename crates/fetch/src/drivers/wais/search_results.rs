@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use fetch_url_core::{PercentEncoded, Url, charset};
-use fetch_url_proto::wais::{DocumentFacts, Search};
+use fetch_url_proto::wais::{DocumentDetails, Search};
 use fetch_url_proto::{Details, Entry, Event, Step};
 use futures_core::Stream;
 
@@ -38,7 +38,7 @@ fn database_url(url: &Url<'_>) -> String {
 }
 
 /// Returns the URL of a document (RFC 1738 §3.9). A document of type URL is a link, and its headline is the target.
-fn document_url(facts: &DocumentFacts, database_url: &str) -> Option<String> {
+fn document_url(facts: &DocumentDetails, database_url: &str) -> Option<String> {
     let wtype = facts.first_type();
     if wtype == b"URL" {
         return facts.link();

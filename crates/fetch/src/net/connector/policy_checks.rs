@@ -38,7 +38,7 @@ impl Connector {
     }
 
     /// Returns `true` if this request may contact public addresses only.
-    pub(crate) fn requires_public(&self) -> bool {
+    pub(crate) fn requires_public_address(&self) -> bool {
         let policy = &self.network.policy;
         policy.public_only || (self.chooser == UrlChooser::PublicServer && !policy.allow_private)
     }
@@ -87,7 +87,7 @@ impl Connector {
         let is_redirect = self.chooser != UrlChooser::Caller;
         let is_refused_metadata =
             class == AddressClass::Metadata && is_redirect && !self.network.policy.allow_private;
-        class.is_public() || !(self.requires_public() || is_refused_metadata)
+        class.is_public() || !(self.requires_public_address() || is_refused_metadata)
     }
 
     pub(super) fn check_address(&self, host: &Host<'_>, address: IpAddr) -> Result<(), Error> {

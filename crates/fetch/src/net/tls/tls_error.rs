@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use rustls::pki_types::{ServerName, UnixTime};
 use rustls::{AlertDescription, CertificateError, InvalidMessage, PeerIncompatible};
 
-use super::given_certificate::is_authority_used_as_server;
+use super::ca_as_end_entity::is_authority_used_as_server;
 use super::verify::CertificateRejection;
 use crate::{Code, Error, Hint, Phase};
 

@@ -10,7 +10,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls_platform_verifier::Verifier;
 
-use super::given_certificate::GivenCertificateVerifier;
+use super::ca_as_end_entity::CaAsEndEntityVerifier;
 use super::usage;
 use super::verify::AcceptAnyCertificate;
 use crate::{Code, Error, Phase};
@@ -44,7 +44,7 @@ impl Trust {
             }
             Self::Authorities(pem) => {
                 let verifier = verifier_for_roots(authorities(pem)?, provider)?;
-                Ok(Arc::new(GivenCertificateVerifier::new(verifier, certificates(pem)?)))
+                Ok(Arc::new(CaAsEndEntityVerifier::new(verifier, certificates(pem)?)))
             }
             Self::Platform => match Verifier::new(provider.clone()) {
                 Ok(verifier) => Ok(Arc::new(verifier)),
@@ -61,7 +61,7 @@ impl Trust {
                         verifier_for_roots(roots, provider)?
                     }
                 };
-                Ok(Arc::new(GivenCertificateVerifier::new(verifier, given)))
+                Ok(Arc::new(CaAsEndEntityVerifier::new(verifier, given)))
             }
         }
     }

@@ -45,7 +45,7 @@ impl From<CertificateRejection> for Error {
 /// Runs the inner verifier, then checks the pins.
 #[derive(Debug)]
 pub(super) struct PinningVerifier {
-    trusted: Arc<dyn ServerCertVerifier>,
+    inner: Arc<dyn ServerCertVerifier>,
     pins: Option<Pins>,
     algorithms: WebPkiSupportedAlgorithms,
 }
@@ -56,7 +56,7 @@ impl PinningVerifier {
         pins: Option<Pins>,
         algorithms: WebPkiSupportedAlgorithms,
     ) -> Self {
-        Self { trusted, pins, algorithms }
+        Self { inner: trusted, pins, algorithms }
     }
 
     /// Replaces errors of rustls by more precise ones: self-signed certificates, and signatures that are not of the
@@ -97,7 +97,7 @@ impl ServerCertVerifier for PinningVerifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let verified = self
-            .trusted
+            .inner
             .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
             .map_err(|error| self.replace_error(error, end_entity, now))?;
         if let Some(pins) = &self.pins {
@@ -115,7 +115,7 @@ impl ServerCertVerifier for PinningVerifier {
         cert: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.trusted.verify_tls12_signature(message, cert, signed)
+        self.inner.verify_tls12_signature(message, cert, signed)
     }
 
     fn verify_tls13_signature(
@@ -124,11 +124,11 @@ impl ServerCertVerifier for PinningVerifier {
         cert: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.trusted.verify_tls13_signature(message, cert, signed)
+        self.inner.verify_tls13_signature(message, cert, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.trusted.supported_verify_schemes()
+        self.inner.supported_verify_schemes()
     }
 }
 

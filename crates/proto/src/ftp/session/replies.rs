@@ -2,7 +2,7 @@
 
 use super::server_software::finishes_transfers_first;
 use super::{Pending, Pipelining, RequestStage, Session, SessionError, SessionStep};
-use crate::ftp::{Command, ModifiedTime, Verb, file_facts, port};
+use crate::ftp::{Command, ModifiedTime, Verb, file_metadata, port};
 use crate::text::Reply;
 
 /// The code of a server that is about to close the connection, in reply to any command.
@@ -56,10 +56,12 @@ impl Session {
             (Verb::User | Verb::Pass, _) if self.login.is_complete() => {}
             (Verb::Pass | Verb::Acct, 230 | 202) => self.login.complete(),
             (Verb::Pbsz | Verb::Prot | Verb::Eprt | Verb::Port, 200) | (Verb::Rest, 350) => {}
-            (Verb::Cwd, 250 | 200) => self.working_dir.cwd_accepted(command.argument().unwrap_or_default()),
+            (Verb::Cwd, 250 | 200) => {
+                self.working_dir.record_accepted_cwd(command.argument().unwrap_or_default())
+            }
             (Verb::Type, 200) => self.transfer_type = type_argument(command),
             (Verb::Pwd, 257) => self.working_dir.learn_login_dir(&last_line(&reply)),
-            (Verb::Size, 213) => self.facts.size = file_facts::parse_size(&last_line(&reply)),
+            (Verb::Size, 213) => self.facts.size = file_metadata::parse_size(&last_line(&reply)),
             (Verb::Mdtm, 213) => self.facts.modified = ModifiedTime::parse(&last_line(&reply)),
             (Verb::Epsv, 229) => {
                 return self.take_data_port(port::parse_epsv_port(&last_line(&reply)), Verb::Epsv, reply);
@@ -99,7 +101,9 @@ impl Session {
             (Verb::User, 300..=399) => self.ask_password(),
             (Verb::Pass | Verb::Acct, 200..=299) => self.login.complete(),
             (Verb::Pbsz | Verb::Prot | Verb::Eprt | Verb::Port, 200..=299) | (Verb::Rest, 300..=399) => {}
-            (Verb::Cwd, 200..=299) => self.working_dir.cwd_accepted(command.argument().unwrap_or_default()),
+            (Verb::Cwd, 200..=299) => {
+                self.working_dir.record_accepted_cwd(command.argument().unwrap_or_default())
+            }
             (Verb::Type, 200..=299) => self.transfer_type = type_argument(command),
             // A positive reply without a port.
             (Verb::Epsv, 200..=399) => self.fall_back_to(Verb::Pasv, None),
@@ -163,7 +167,7 @@ impl Session {
     fn reject(&mut self, command: &Command, reply: Reply) {
         let is_cwd = command.verb() == Verb::Cwd;
         let is_return_to_login_dir =
-            is_cwd && self.working_dir.cwd_rejected(command.argument().unwrap_or_default());
+            is_cwd && self.working_dir.record_rejected_cwd(command.argument().unwrap_or_default());
         if self.is_pending(|verb| verb == Verb::Type) {
             // A TYPE command is pending whose reply will be ignored, so the type is unknown.
             self.transfer_type = Some(super::TransferType::Other(String::new()));

@@ -27,7 +27,7 @@ impl WorkingDir {
     }
 
     /// Records that the server has accepted a CWD.
-    pub(super) fn cwd_accepted(&mut self, cwd: &[u8]) {
+    pub(super) fn record_accepted_cwd(&mut self, cwd: &[u8]) {
         if self.login_dir.as_deref() == Some(cwd) && cwd.starts_with(b"/") {
             self.accepted = Some(Vec::new());
         } else if let Some(accepted) = &mut self.accepted {
@@ -37,7 +37,7 @@ impl WorkingDir {
 
     /// Records that the server has rejected a CWD. Returns `true` if it was the one to the login directory, which is
     /// then forgotten.
-    pub(super) fn cwd_rejected(&mut self, cwd: &[u8]) -> bool {
+    pub(super) fn record_rejected_cwd(&mut self, cwd: &[u8]) -> bool {
         self.accepted = None;
         self.login_dir.take_if(|login_dir| login_dir == cwd).is_some()
     }
@@ -64,26 +64,26 @@ mod tests {
     fn cwds_lead_to_reachable_directories_only() {
         let mut dir = WorkingDir::default();
         assert_eq!(dir.cwds_to(&path("a b")), Some(path("a b")));
-        dir.cwd_accepted(b"a");
-        dir.cwd_accepted(b"b");
+        dir.record_accepted_cwd(b"a");
+        dir.record_accepted_cwd(b"b");
         assert_eq!(dir.cwds_to(&path("a b")), Some(Vec::new()));
         assert_eq!(dir.cwds_to(&path("a b c")), Some(path("c")));
         assert_eq!(dir.cwds_to(&path("a")), None);
         assert_eq!(dir.cwds_to(&path("x")), None);
         dir.learn_login_dir(b" \"/users/me\" is the current directory");
         assert_eq!(dir.cwds_to(&path("x y")), Some(path("/users/me x y")));
-        dir.cwd_accepted(b"/users/me");
+        dir.record_accepted_cwd(b"/users/me");
         assert_eq!(dir.cwds_to(&path("x")), Some(path("x")));
-        assert!(!dir.cwd_rejected(b"x"));
+        assert!(!dir.record_rejected_cwd(b"x"));
         assert_eq!(dir.cwds_to(&path("x")), Some(path("/users/me x")));
-        assert!(dir.cwd_rejected(b"/users/me"));
+        assert!(dir.record_rejected_cwd(b"/users/me"));
         assert_eq!(dir.cwds_to(&path("x")), None);
     }
 
     #[test]
     fn unknown_directory_and_odd_pwd_replies_are_not_used() {
         let mut dir = WorkingDir::default();
-        dir.cwd_rejected(b"x");
+        dir.record_rejected_cwd(b"x");
         assert_eq!(dir.cwds_to(&[]), None);
         for odd in ["\"/a\"\"b\"", "\"relative\"", "no quotes", "\"/open", ""] {
             dir.learn_login_dir(odd.as_bytes());

@@ -5,14 +5,15 @@ use memchr::memchr;
 
 use crate::nntp::capabilities::Capabilities;
 use crate::nntp::{
-    ArticlePart, GroupName, HeaderReader, ListForm, active_entry, overview_entry, overview_line, wildmat,
+    ArticlePart, GroupName, HeaderReader, ListForm, format_overview_line, parse_active_line,
+    parse_overview_line, wildmat,
 };
-use crate::text::{DotBlock, LineReader, ReadLine};
+use crate::text::{DotBlockReader, LineReader, ReadLine};
 use crate::{Details, Entry, EntryKind, Event, RecvBuffer, Step, WireError};
 
-const LINE_BYTES: usize = 64 * 1024;
-const LINE_LIMIT: &str = "bytes in a line of a list";
-const HEADER_LIMIT: &str = "bytes in a header line";
+const MAX_LINE_BYTES: usize = 64 * 1024;
+const LINE_QUANTITY: &str = "bytes in a line of a list";
+const HEADER_QUANTITY: &str = "bytes in a header line";
 /// Maximum number of capability lines.
 const MAX_CAPABILITY_LINES: usize = 1000;
 
@@ -22,13 +23,13 @@ pub(super) enum Block {
     Capabilities(CapabilityList),
     Header(OverviewFromHeader),
     List(List),
-    Raw(DotBlock, HeaderGuard),
+    Raw(DotBlockReader, HeaderGuard),
 }
 
 impl Block {
     pub(super) fn article(part: ArticlePart) -> Self {
         let guard = HeaderGuard { is_over: part == ArticlePart::Body, length: 0 };
-        Self::Raw(DotBlock::new("the article"), guard)
+        Self::Raw(DotBlockReader::new("the article"), guard)
     }
 
     pub(super) fn capabilities() -> Self {
@@ -68,15 +69,15 @@ impl Block {
 /// A reader of the lines of a block, without dot-stuffing.
 #[derive(Debug)]
 struct Lines {
-    dots: DotBlock,
+    dots: DotBlockReader,
     unstuffed: RecvBuffer,
     reader: LineReader,
 }
 
 impl Lines {
     fn new(what: &'static str) -> Self {
-        let reader = LineReader::new("a line of a list", LINE_LIMIT, LINE_BYTES);
-        Self { dots: DotBlock::new(what), unstuffed: RecvBuffer::new(), reader }
+        let reader = LineReader::new("a line of a list", LINE_QUANTITY, MAX_LINE_BYTES);
+        Self { dots: DotBlockReader::new(what), unstuffed: RecvBuffer::new(), reader }
     }
 
     /// Returns the next line, or the step `NeedMore` or `Done`.
@@ -107,7 +108,7 @@ impl CapabilityList {
             match self.lines.next(buffer)? {
                 Ok(_) if self.count == MAX_CAPABILITY_LINES => {
                     return Err(WireError::LimitExceeded {
-                        limit: "the lines of capabilities",
+                        quantity: "the lines of capabilities",
                         max: MAX_CAPABILITY_LINES,
                     });
                 }
@@ -145,8 +146,8 @@ impl List {
                 Err(step) => return Ok(step),
             };
             let entry = match &self.of {
-                ListKind::Articles => overview_entry(&line),
-                ListKind::Groups(_) => active_entry(&line),
+                ListKind::Articles => parse_overview_line(&line),
+                ListKind::Groups(_) => parse_active_line(&line),
             };
             if let (ListKind::Groups(Some(pattern)), Some(entry)) = (&self.of, &entry)
                 && !wildmat(pattern.as_bytes(), &entry.name)
@@ -176,7 +177,7 @@ fn with_line_end(line: &[u8]) -> Bytes {
 /// Reads the header of an article and converts it to an entry or a line of an overview.
 #[derive(Debug)]
 pub(super) struct OverviewFromHeader {
-    dots: DotBlock,
+    dots: DotBlockReader,
     guard: HeaderGuard,
     reader: HeaderReader,
     form: ListForm,
@@ -185,7 +186,7 @@ pub(super) struct OverviewFromHeader {
 impl OverviewFromHeader {
     pub(super) fn new(number: u64, form: ListForm) -> Self {
         let guard = HeaderGuard { is_over: false, length: 0 };
-        Self { dots: DotBlock::new("a header"), guard, reader: HeaderReader::new(number), form }
+        Self { dots: DotBlockReader::new("a header"), guard, reader: HeaderReader::new(number), form }
     }
 
     fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
@@ -204,7 +205,9 @@ impl OverviewFromHeader {
     pub(super) fn event(self) -> Event {
         let entry = self.reader.finish();
         match (self.form, &entry.details) {
-            (ListForm::Raw, Details::Article(facts)) => Event::Body(with_line_end(&overview_line(facts))),
+            (ListForm::Raw, Details::Article(facts)) => {
+                Event::Body(with_line_end(&format_overview_line(facts)))
+            }
             _ => Event::Entry(entry),
         }
     }
@@ -227,8 +230,8 @@ impl HeaderGuard {
             // A line with only a CR before the LF counts as empty.
             let is_blank = self.length == 0 && matches!(line, b"" | b"\r");
             self.length += line.len();
-            if self.length > LINE_BYTES {
-                return Err(WireError::LimitExceeded { limit: HEADER_LIMIT, max: LINE_BYTES });
+            if self.length > MAX_LINE_BYTES {
+                return Err(WireError::LimitExceeded { quantity: HEADER_QUANTITY, max: MAX_LINE_BYTES });
             }
             let Some(end) = end else { return Ok(()) };
             self.is_over = is_blank;

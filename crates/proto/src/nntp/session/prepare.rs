@@ -18,7 +18,7 @@ impl Session {
             // Servers whose main task is to exchange articles with other servers reply 500 before MODE READER.
             401 | 480 | 500 if self.may_need_mode_reader() => self.prepare(&[Verb::ModeReader]),
             // Do not prompt for a password that may not be sent in clear text.
-            480 if self.options.can_prompt && !self.options.clear_login && self.can_start_tls() => {
+            480 if self.options.can_prompt && !self.options.allow_plaintext_login && self.can_start_tls() => {
                 self.prepare(self.tls_commands())
             }
             _ => false,
@@ -27,7 +27,7 @@ impl Session {
 
     /// Queues a login, after STARTTLS if passwords may not be sent in clear text (RFC 4643 §2.2).
     pub(super) fn prepare_login(&mut self) -> bool {
-        if self.options.is_secure || self.options.clear_login {
+        if self.options.is_secure || self.options.allow_plaintext_login {
             return self.prepare(&[Verb::User]);
         }
         if !self.can_start_tls() {

@@ -27,40 +27,40 @@ impl Session {
             return if reply.code < 400 { Err(reply.unexpected_error("a refusal")) } else { Ok(()) };
         }
         if reply.code == CLOSING {
-            self.refuse_and_close(&asked, reply);
+            self.reject_request_and_close(&asked, reply);
             return Ok(());
         }
         match &asked {
-            PendingReply::Greeting | PendingReply::Superseded => self.take_greeting(&asked, reply),
-            PendingReply::Group(group) => self.take_group(group, &asked, reply),
-            PendingReply::HeadOf(number) => self.take_head(*number, &asked, reply),
+            PendingReply::Greeting | PendingReply::Superseded => self.process_greeting(&asked, reply),
+            PendingReply::Group(group) => self.process_group(group, &asked, reply),
+            PendingReply::HeadOf(number) => self.process_head(*number, &asked, reply),
             PendingReply::Command(verb) => match verb {
-                Verb::Article | Verb::Body | Verb::Head => self.take_article(*verb, &asked, reply),
-                Verb::List | Verb::ListActive => self.take_list(*verb, &asked, reply),
-                Verb::Over | Verb::Xover => self.take_overview(*verb, &asked, reply),
-                Verb::Capabilities => self.take_capabilities(reply),
-                Verb::Compress => self.take_compress(reply),
-                Verb::ModeReader => self.take_mode_reader(&asked, reply),
-                Verb::StartTls => self.take_starttls(&asked, reply),
-                Verb::User | Verb::Pass => self.take_login(*verb, &asked, reply),
+                Verb::Article | Verb::Body | Verb::Head => self.process_article(*verb, &asked, reply),
+                Verb::List | Verb::ListActive => self.process_list(*verb, &asked, reply),
+                Verb::Over | Verb::Xover => self.process_overview(*verb, &asked, reply),
+                Verb::Capabilities => self.process_capabilities(reply),
+                Verb::Compress => self.process_compress(reply),
+                Verb::ModeReader => self.process_mode_reader(&asked, reply),
+                Verb::StartTls => self.process_starttls(&asked, reply),
+                Verb::User | Verb::Pass => self.process_login(*verb, &asked, reply),
                 Verb::Group => Err(reply.unexpected_error("a reply")),
             },
         }
     }
 
     /// Rejects the current request with this reply.
-    fn refuse(&mut self, asked: &PendingReply, reply: &Reply) {
+    fn reject_request(&mut self, asked: &PendingReply, reply: &Reply) {
         self.rejection = Some(Rejection::of_command(asked.words(), reply.code, reply.shown.clone()));
     }
 
     /// Rejects the current request and marks the connection as unusable, because a preparing command failed.
-    fn refuse_and_close(&mut self, asked: &PendingReply, reply: &Reply) {
-        self.refuse(asked, reply);
+    fn reject_request_and_close(&mut self, asked: &PendingReply, reply: &Reply) {
+        self.reject_request(asked, reply);
         self.close();
     }
 
     /// Rejects the current request, unless TLS, a login or MODE READER may resolve it.
-    fn refuse_or_retry(
+    fn reject_request_or_retry(
         &mut self,
         asked: &PendingReply,
         reply: &Reply,
@@ -70,23 +70,23 @@ impl Session {
             return Err(reply.unexpected_error(what));
         }
         if !self.prepare_retry(reply.code) {
-            self.refuse(asked, reply);
+            self.reject_request(asked, reply);
         }
         Ok(())
     }
 
-    fn take_greeting(&mut self, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+    fn process_greeting(&mut self, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
         match reply.code {
             200 | 201 => Ok(()),
             400.. => {
-                self.refuse_and_close(asked, reply);
+                self.reject_request_and_close(asked, reply);
                 Ok(())
             }
             _ => Err(reply.unexpected_error("a greeting")),
         }
     }
 
-    fn take_capabilities(&mut self, reply: &Reply) -> Result<(), WireError> {
+    fn process_capabilities(&mut self, reply: &Reply) -> Result<(), WireError> {
         match reply.code {
             101 => self.block = Some(Block::capabilities()),
             // RFC 977 has no CAPABILITIES, and some servers require a login for it.
@@ -97,7 +97,7 @@ impl Session {
     }
 
     /// Processes the reply to COMPRESS (RFC 8054 §2.2).
-    fn take_compress(&mut self, reply: &Reply) -> Result<(), WireError> {
+    fn process_compress(&mut self, reply: &Reply) -> Result<(), WireError> {
         match reply.code {
             206 => {
                 self.server.is_deflated = true;
@@ -109,10 +109,10 @@ impl Session {
         Ok(())
     }
 
-    fn take_mode_reader(&mut self, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+    fn process_mode_reader(&mut self, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
         match reply.code {
             200 | 201 => {}
-            502 => self.refuse_and_close(asked, reply),
+            502 => self.reject_request_and_close(asked, reply),
             400.. => {}
             _ => return Err(reply.unexpected_error("a reply to MODE READER")),
         }
@@ -120,7 +120,7 @@ impl Session {
     }
 
     /// Processes the reply to STARTTLS. Earlier capabilities are discarded (RFC 4642 §2.2).
-    fn take_starttls(&mut self, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+    fn process_starttls(&mut self, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
         match reply.code {
             382 => {
                 self.forget();
@@ -129,14 +129,14 @@ impl Session {
                 self.ready.push_back(Step::StartTls);
             }
             400.. if self.options.start_tls == StartTls::Try && self.preparing.is_empty() => {}
-            400.. => self.refuse_and_close(asked, reply),
+            400.. => self.reject_request_and_close(asked, reply),
             _ => return Err(reply.unexpected_error("a reply to STARTTLS")),
         }
         Ok(())
     }
 
     /// Processes the reply to AUTHINFO (RFC 4643 §2.3).
-    fn take_login(&mut self, verb: Verb, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+    fn process_login(&mut self, verb: Verb, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
         match (verb, reply.code) {
             (_, 281) => {
                 self.forget();
@@ -148,21 +148,21 @@ impl Session {
             (Verb::User, 483) if self.can_start_tls() => self.preparing.extend([Verb::StartTls, Verb::User]),
             // The server did not require a login and does not support AUTHINFO.
             (Verb::User, 500..=503) if !self.server.requires_login => {}
-            (_, 400..) => self.refuse_and_close(asked, reply),
+            (_, 400..) => self.reject_request_and_close(asked, reply),
             _ => return Err(reply.unexpected_error("a reply to AUTHINFO")),
         }
         Ok(())
     }
 
     /// Processes the reply to GROUP (RFC 3977 §6.1.1).
-    fn take_group(
+    fn process_group(
         &mut self,
         group: &GroupName,
         asked: &PendingReply,
         reply: &Reply,
     ) -> Result<(), WireError> {
         if reply.code != 211 {
-            return self.refuse_or_retry(asked, reply, "a reply to GROUP");
+            return self.reject_request_or_retry(asked, reply, "a reply to GROUP");
         }
         let words: Vec<&[u8]> = reply.words().collect();
         let [count, low, high, name @ ..] = words.as_slice() else {
@@ -182,7 +182,7 @@ impl Session {
     }
 
     /// Processes the reply to ARTICLE, HEAD or BODY (RFC 3977 §6.2).
-    fn take_article(&mut self, verb: Verb, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+    fn process_article(&mut self, verb: Verb, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
         let Some(NewsRequest::Article(at, part)) = self.requests.front() else {
             return Err(reply.unexpected_error("a reply"));
         };
@@ -193,7 +193,7 @@ impl Session {
         };
         debug_assert_eq!(verb, verb_of(*part), "replies arrive in the order of the commands");
         if reply.code != expected {
-            return self.refuse_or_retry(asked, reply, "the article that was asked for");
+            return self.reject_request_or_retry(asked, reply, "the article that was asked for");
         }
         if !is_for_article(at, reply) {
             return Err(reply.unexpected_error("the article that was asked for"));
@@ -204,7 +204,7 @@ impl Session {
     }
 
     /// Processes the reply to LIST (RFC 3977 §7.6.3).
-    fn take_list(&mut self, verb: Verb, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+    fn process_list(&mut self, verb: Verb, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
         let Some(NewsRequest::Groups(pattern, form)) = self.requests.front() else {
             return Err(reply.unexpected_error("a reply"));
         };
@@ -219,15 +219,15 @@ impl Session {
             500 | 501 | 503
                 if verb == Verb::ListActive && !(reply.code == 500 && self.may_need_mode_reader()) =>
             {
-                (self.progress.by_list, self.sent_requests) = (true, 0);
+                (self.progress.lacks_list_active, self.sent_requests) = (true, 0);
                 Ok(())
             }
-            _ => self.refuse_or_retry(asked, reply, "a reply to LIST"),
+            _ => self.reject_request_or_retry(asked, reply, "a reply to LIST"),
         }
     }
 
     /// Processes the reply to OVER or XOVER (RFC 3977 §8.3).
-    fn take_overview(&mut self, verb: Verb, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+    fn process_overview(&mut self, verb: Verb, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
         let Some(NewsRequest::Overview(_, _, form)) = self.requests.front() else {
             return Err(reply.unexpected_error("a reply"));
         };
@@ -247,12 +247,12 @@ impl Session {
                 self.sent_requests = 0;
                 Ok(())
             }
-            _ => self.refuse_or_retry(asked, reply, "a reply to OVER"),
+            _ => self.reject_request_or_retry(asked, reply, "a reply to OVER"),
         }
     }
 
     /// Processes the reply to HEAD for a list of articles. Missing articles are skipped.
-    fn take_head(&mut self, number: u64, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
+    fn process_head(&mut self, number: u64, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
         let Some(NewsRequest::Overview(_, _, form)) = self.requests.front() else {
             return Err(reply.unexpected_error("a reply"));
         };
@@ -262,7 +262,7 @@ impl Session {
                 Ok(())
             }
             420 | 423 | 430 => Ok(()),
-            _ => self.refuse_or_retry(asked, reply, "a reply to HEAD"),
+            _ => self.reject_request_or_retry(asked, reply, "a reply to HEAD"),
         }
     }
 }

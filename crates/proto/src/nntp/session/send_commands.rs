@@ -6,7 +6,7 @@ use crate::nntp::{ArticleAddress, ArticlePart, GroupName, NewsRequest};
 
 /// Maximum number of pipelined commands. With articles of 2 kB and a round trip of 50 ms, 128 allow 5 MB/s. Their
 /// commands fit into a socket buffer, so client and server cannot block each other.
-const WINDOW: usize = 128;
+const MAX_PIPELINED_COMMANDS: usize = 128;
 /// Minimum number of articles for which compression is worth another round trip.
 const MIN_ARTICLES_TO_COMPRESS: u64 = 200;
 
@@ -16,7 +16,8 @@ impl Session {
         if self.state == ConnectionState::Closed {
             return None;
         }
-        if !self.pending.is_empty() && (self.state == ConnectionState::New || self.pending.len() > WINDOW / 2)
+        if !self.pending.is_empty()
+            && (self.state == ConnectionState::New || self.pending.len() > MAX_PIPELINED_COMMANDS / 2)
         {
             return None;
         }
@@ -65,7 +66,7 @@ impl Session {
 
     fn article_commands(&mut self) -> Vec<Command> {
         let mut commands = Vec::new();
-        while self.pending.len() < WINDOW {
+        while self.pending.len() < MAX_PIPELINED_COMMANDS {
             let Some(NewsRequest::Article(at, part)) = self.requests.get(self.sent_requests).cloned() else {
                 break;
             };
@@ -120,7 +121,7 @@ impl Session {
         if self.can_deflate() {
             return vec![self.preparing_command(Verb::Compress)];
         }
-        let verb = if self.progress.by_list { Verb::List } else { Verb::ListActive };
+        let verb = if self.progress.lacks_list_active { Verb::List } else { Verb::ListActive };
         self.pending.push_back(PendingReply::Command(verb));
         self.sent_requests += 1;
         vec![match (verb, pattern) {
@@ -142,7 +143,7 @@ impl Session {
 
     /// Sends HEAD for each article if the server has no overview.
     fn head_commands(&mut self) -> Vec<Command> {
-        let room = WINDOW.saturating_sub(self.pending.len());
+        let room = MAX_PIPELINED_COMMANDS.saturating_sub(self.pending.len());
         let numbers: Vec<u64> = self.progress.heads.iter_mut().flatten().take(room).collect();
         self.pending.extend(numbers.iter().map(|number| PendingReply::HeadOf(*number)));
         if self.pending.is_empty() {
@@ -194,7 +195,7 @@ impl Session {
     fn may_log_in(&self) -> bool {
         self.state == ConnectionState::New
             && self.pending.is_empty()
-            && (self.options.is_secure || self.options.clear_login)
+            && (self.options.is_secure || self.options.allow_plaintext_login)
     }
 
     fn can_deflate(&self) -> bool {
@@ -203,7 +204,7 @@ impl Session {
         // it is no longer needed.
         let may_log_in =
             self.state == ConnectionState::New && self.options.login.is_some() && !self.server.is_logged_in;
-        let wants = !self.server.sent_compress && !self.options.plain_lists && !may_log_in;
+        let wants = !self.server.sent_compress && !self.options.uncompressed_lists && !may_log_in;
         offers && wants && self.pending.is_empty()
     }
 }

@@ -177,7 +177,7 @@ fn mlst_line_is_parsed() {
 #[test]
 fn line_over_64_kib_is_an_error() {
     const MOST: usize = 64 * 1024;
-    let limit = WireError::LimitExceeded { limit: "bytes in a line of a listing", max: MOST };
+    let limit = WireError::LimitExceeded { quantity: "bytes in a line of a listing", max: MOST };
     for (length, is_whole) in [(MOST, true), (MOST + 1, false), (MOST + 2, false)] {
         for end in [&b""[..], b"\r", b"\n", b"\r\n"] {
             let bytes = [&vec![b'x'; length], end].concat();

@@ -160,17 +160,17 @@ fn attributes_that_were_not_requested_are_dropped() {
     let item = || play(&[FILE]).0.remove(0);
     let names = |item: &Attributes| item.blocks.iter().map(|block| block.name.clone()).collect::<Vec<_>>();
     let mut kept = item();
-    kept.keep(&["abstract", "Views", "SMELL"]);
+    kept.retain_blocks(&["abstract", "Views", "SMELL"]);
     assert_eq!(names(&kept), ["VIEWS", "ABSTRACT"]);
     assert_eq!(kept.info, item().info);
-    kept.keep(&[b"VIEW".to_vec()]);
+    kept.retain_blocks(&[b"VIEW".to_vec()]);
     assert!(kept.blocks.is_empty() && !kept.info.is_empty());
     let (item, none) = (item(), [b""; 0]);
     let block = item.block("Abstract").expect("there is one");
     assert_eq!(block.lines, ["What the document is about,", "in two lines."]);
     assert!(item.block("ABSTRACTS").is_none() && item.block("").is_none());
     let mut item = item.clone();
-    item.keep(&none);
+    item.retain_blocks(&none);
     assert!(item.blocks.is_empty());
 }
 
@@ -196,7 +196,7 @@ fn attributes_over_a_limit_are_rejected_with_its_name() {
         (blocks(1000), blocks(1001), "blocks in an item", 1000),
         (lines(65_536), lines(65_537), "lines in an item", 65_536),
     ] {
-        let error = Err(WireError::LimitExceeded { limit, max: most });
+        let error = Err(WireError::LimitExceeded { quantity: limit, max: most });
         assert_eq!(play(&[&fits]).1, Ok(()), "{limit}");
         assert_eq!(play(&[&exceeds]).1, error, "{limit}");
     }

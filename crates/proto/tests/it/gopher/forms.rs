@@ -1,6 +1,6 @@
 //! Gopher+ forms: parsing of questions, the data of a filled form, and the form data that a URL may contain.
 
-use fetch_url_proto::gopher_plus::{AnswerError, Question, QuestionKind, answers, is_data_block};
+use fetch_url_proto::gopher_plus::{AnswerError, Question, QuestionKind, encode_answers, is_data_block};
 
 use QuestionKind::{Ask, AskF, AskL, AskP, Choose, ChooseF, Note, Other, Select};
 
@@ -46,7 +46,7 @@ fn question_line_gives_kind_prompt_and_defaults() {
         assert_eq!((question.kind, &question.prompt[..]), (kind, prompt.as_bytes()), "{line:?}");
         assert_eq!(result.join("|"), defaults, "{line:?}");
         assert_eq!(question.default_value(), default.map(str::as_bytes), "{line:?}");
-        assert_eq!(question.is_answered(), kind != Note, "{line:?}");
+        assert_eq!(question.needs_answer(), kind != Note, "{line:?}");
     }
     for line in ["", "  ", "\t"] {
         assert_eq!(Question::parse(line.as_bytes()), None, "{line:?}");
@@ -67,7 +67,7 @@ const FORM: [&str; 8] = [
 fn filled(form: &[&str], values: &[&str]) -> Result<String, AnswerError> {
     let questions: Vec<Question> = form.iter().map(|line| question(line)).collect();
     let values: Vec<Vec<u8>> = values.iter().map(|value| value.as_bytes().to_vec()).collect();
-    let block = answers(&questions, &values)?;
+    let block = encode_answers(&questions, &values)?;
     assert!(is_data_block(&block), "{values:?} gives {:?}", String::from_utf8_lossy(&block));
     Ok(String::from_utf8_lossy(&block).into_owned())
 }

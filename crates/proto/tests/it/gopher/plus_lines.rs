@@ -1,7 +1,7 @@
 //! Status lines, refusals, views and dates, line by line.
 
 use bytes::Bytes;
-use fetch_url_proto::gopher_plus::{Admin, Framing, MAX_STATUS_BYTES, Refusal, Status, View, status};
+use fetch_url_proto::gopher_plus::{Admin, ErrorResponse, Framing, MAX_STATUS_BYTES, Status, View, status};
 
 #[test]
 fn status_line_gives_error_flag_and_framing() {
@@ -91,7 +91,7 @@ const REFUSALS: [(&str, Option<u32>, &str, &str); 24] = [
 #[test]
 fn error_body_gives_code_administrator_and_text() {
     for (body, code, admin, text) in REFUSALS {
-        let refusal = Refusal::parse(body.as_bytes());
+        let refusal = ErrorResponse::parse(body.as_bytes());
         let lines: Vec<_> = refusal.text.iter().map(|line| String::from_utf8_lossy(line)).collect();
         let parsed = (refusal.code, &refusal.admin[..], lines.join(" | "));
         assert_eq!(parsed, (code, admin.as_bytes(), text.to_owned()), "{body:?}");
@@ -100,7 +100,7 @@ fn error_body_gives_code_administrator_and_text() {
         let expected: Vec<&str> = text.split(" | ").map(str::trim).filter(|line| !line.is_empty()).collect();
         assert_eq!(words, expected.join(" "), "{body:?}");
         for length in 0..body.len() {
-            let _ = Refusal::parse(body.get(..length).unwrap_or(body).as_bytes());
+            let _ = ErrorResponse::parse(body.get(..length).unwrap_or(body).as_bytes());
         }
     }
 }
@@ -118,16 +118,16 @@ fn code_3_gives_the_new_item() {
         ("1 A <a@h>\r\n0New\t/new\th\t70\t+\r\n", None),
         ("0New\t/new\th\t70\t+", None),
     ] {
-        let refusal = Refusal::parse(body.as_bytes());
+        let refusal = ErrorResponse::parse(body.as_bytes());
         assert_eq!(refusal.moved_to(), expected.map(str::as_bytes), "{body:?}");
     }
 }
 
 #[test]
 fn long_refusals_are_shortened() {
-    let refusal = Refusal::parse("1 A <a@h>\nwords and words\n".repeat(10_000).as_bytes());
+    let refusal = ErrorResponse::parse("1 A <a@h>\nwords and words\n".repeat(10_000).as_bytes());
     assert_eq!((refusal.text.len(), refusal.words().len()), (99, 1024));
-    let refusal = Refusal::parse("x".repeat(1_000_000).as_bytes());
+    let refusal = ErrorResponse::parse("x".repeat(1_000_000).as_bytes());
     assert_eq!((refusal.text.first().map(Bytes::len), refusal.words().len()), (Some(64 * 1024), 1024));
 }
 

@@ -17,7 +17,7 @@ enum After {
 /// missing), and the end: `done`, `cut`, `limit` or `waits`.
 fn play(url: &str, dots: DotStuffing, is_raw: bool, pieces: &[&[u8]], after: After) -> Vec<String> {
     let Url::Gopher(url) = parse(url).expect("a URL").url else { panic!("{url}") };
-    let request = GopherRequest::of(&url).expect("it can be sent");
+    let request = GopherRequest::from_url(&url).expect("it can be sent");
     let mut answer = Exchange::new(&request, url.gtype(), dots, is_raw, None);
     let (mut buffer, mut body, mut events) = (RecvBuffer::new(), String::new(), Vec::new());
     let mut pieces = pieces.iter();

@@ -1,8 +1,8 @@
 //! Lines of LIST ACTIVE and of overviews, article headers in place of an overview, dates and wildmats.
 
 use fetch_url_proto::nntp::{
-    ArticleFacts, GroupFacts, HeaderReader, active_entry, date_seconds, overview_entry, overview_line,
-    wildmat,
+    ArticleDetails, GroupDetails, HeaderReader, format_overview_line, parse_active_line, parse_article_date,
+    parse_overview_line, wildmat,
 };
 use fetch_url_proto::{Details, Entry, EntryKind};
 
@@ -36,7 +36,7 @@ fn list_active_lines_are_parsed_or_rejected() {
         ("", None),
         (" \t ", None),
     ] {
-        let entry = active_entry(line.as_bytes());
+        let entry = parse_active_line(line.as_bytes());
         let facts = entry.as_ref().map(|entry| (entry, group_facts(entry)));
         let found = facts.map(|(entry, facts)| (&entry.name[..], facts.high, facts.low, &facts.posting[..]));
         let expected =
@@ -51,15 +51,15 @@ fn list_active_lines_are_parsed_or_rejected() {
 
 #[test]
 fn group_name_may_contain_all_bytes_except_blanks() {
-    let entry = active_entry(b"\xff\0\x80\r 2 1 \xfe").expect("a group");
+    let entry = parse_active_line(b"\xff\0\x80\r 2 1 \xfe").expect("a group");
     assert_eq!(entry.name, b"\xff\0\x80\r");
     assert_eq!(group_facts(&entry).posting, b"\xfe");
     let long = [&[b'g'; 1 << 20][..], b" ", &[b'0'; 1 << 20], b"7 1 y"].concat();
-    let entry = active_entry(&long).expect("a group");
+    let entry = parse_active_line(&long).expect("a group");
     assert_eq!((entry.name.len(), group_facts(&entry).high), (1 << 20, 7));
 }
 
-fn group_facts(entry: &Entry) -> &GroupFacts {
+fn group_facts(entry: &Entry) -> &GroupDetails {
     let Details::Newsgroup(facts) = &entry.details else { panic!("{entry:?}") };
     facts
 }
@@ -68,8 +68,8 @@ const LINE: &str = "3000234\tI am just a test article\t\"Demo User\" <nobody@exa
                     6 Nov 1994 08:49:37 -0000\t<45223423@example.com>\t<45454@example.net>\t1234\t17";
 
 /// The parsed line.
-fn demo() -> ArticleFacts {
-    let mut facts = ArticleFacts::default();
+fn demo() -> ArticleDetails {
+    let mut facts = ArticleDetails::default();
     facts.number = 3_000_234;
     facts.subject = b"I am just a test article".to_vec();
     facts.from = b"\"Demo User\" <nobody@example.com>".to_vec();
@@ -81,7 +81,7 @@ fn demo() -> ArticleFacts {
     facts
 }
 
-fn article_facts(entry: &Entry) -> &ArticleFacts {
+fn article_facts(entry: &Entry) -> &ArticleDetails {
     let Details::Article(facts) = &entry.details else { panic!("{entry:?}") };
     facts
 }
@@ -93,9 +93,9 @@ fn overview_line_becomes_an_article_entry() {
     entry.size = Some(1234);
     entry.modified = Some(NOVEMBER);
     entry.details = Details::Article(Box::new(demo()));
-    assert_eq!(overview_entry(LINE.as_bytes()), Some(entry.clone()));
+    assert_eq!(parse_overview_line(LINE.as_bytes()), Some(entry.clone()));
     let further = format!("{LINE}\tXref: news.example.com misc.test:3000363\t\t");
-    assert_eq!(overview_entry(further.as_bytes()), Some(entry));
+    assert_eq!(parse_overview_line(further.as_bytes()), Some(entry));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn overview_line_without_an_article_number_is_rejected() {
         ("one\ts", None),
         ("224 overview follows", None),
     ] {
-        let name = overview_entry(line.as_bytes()).map(|entry| entry.name);
+        let name = parse_overview_line(line.as_bytes()).map(|entry| entry.name);
         assert_eq!(name.as_deref(), expected.map(str::as_bytes), "{line:?}");
     }
 }
@@ -125,7 +125,7 @@ fn overview_line_without_an_article_number_is_rejected() {
 fn missing_overview_fields_are_unknown() {
     for length in 0..=LINE.len() {
         let cut = &LINE[..length];
-        let Some(entry) = overview_entry(cut.as_bytes()) else {
+        let Some(entry) = parse_overview_line(cut.as_bytes()) else {
             assert_eq!(length, 0);
             continue;
         };
@@ -134,8 +134,8 @@ fn missing_overview_fields_are_unknown() {
         assert_eq!(facts.bytes.is_none(), cut.split('\t').nth(6).is_none_or(str::is_empty), "{cut:?}");
         assert_eq!(entry.size, facts.bytes, "{cut:?}");
     }
-    let entry = overview_entry(b"5\t\t\t\t\t\t\t").expect("an article");
-    let mut empty = ArticleFacts::default();
+    let entry = parse_overview_line(b"5\t\t\t\t\t\t\t").expect("an article");
+    let mut empty = ArticleDetails::default();
     empty.number = 5;
     assert_eq!((article_facts(&entry), entry.modified, entry.size), (&empty, None, None));
 }
@@ -143,8 +143,8 @@ fn missing_overview_fields_are_unknown() {
 #[test]
 fn invalid_counts_are_unknown() {
     for (count, expected) in [("17", Some(17)), (" 017 ", Some(17)), ("-1", None), ("1k", None), ("", None)] {
-        let entry =
-            overview_entry(format!("1\ts\tf\td\tm\tr\t{count}\t{count}").as_bytes()).expect("an article");
+        let entry = parse_overview_line(format!("1\ts\tf\td\tm\tr\t{count}\t{count}").as_bytes())
+            .expect("an article");
         let facts = article_facts(&entry);
         assert_eq!((facts.bytes, facts.lines), (expected, expected), "{count:?}");
     }
@@ -152,12 +152,12 @@ fn invalid_counts_are_unknown() {
 
 #[test]
 fn article_facts_format_as_their_overview_line() {
-    assert_eq!(overview_line(&demo()), LINE.as_bytes());
-    assert_eq!(overview_line(&ArticleFacts::default()), b"0\t\t\t\t\t\t\t");
-    let mut hostile = ArticleFacts::default();
+    assert_eq!(format_overview_line(&demo()), LINE.as_bytes());
+    assert_eq!(format_overview_line(&ArticleDetails::default()), b"0\t\t\t\t\t\t\t");
+    let mut hostile = ArticleDetails::default();
     hostile.subject = b"a\tb\rc\nd\0e\r\n\xff".to_vec();
     hostile.references = b"<a@b>\t<c@d>".to_vec();
-    assert_eq!(overview_line(&hostile), b"0\ta b c d e  \xff\t\t\t\t<a@b> <c@d>\t\t");
+    assert_eq!(format_overview_line(&hostile), b"0\ta b c d e  \xff\t\t\t\t<a@b> <c@d>\t\t");
 }
 
 /// The header of the article that `LINE` describes.
@@ -177,7 +177,7 @@ fn read<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Entry {
 
 #[test]
 fn header_gives_the_entry_of_its_overview_line_at_every_cut() {
-    let expected = overview_entry(LINE.as_bytes()).expect("an article");
+    let expected = parse_overview_line(LINE.as_bytes()).expect("an article");
     for header in [HEADER.to_owned(), HEADER.replace("\r\n", "\n")] {
         let header = header.as_bytes();
         assert_eq!(read([header]), expected);
@@ -259,8 +259,8 @@ fn random_header_gives_the_same_entry_at_every_cut() {
         let expected = read([&bytes[..]]);
         let at = random.below(bytes.len() + 1);
         assert_eq!(read([&bytes[..at], &bytes[at..]]), expected, "{bytes:?} {at}");
-        let line = overview_line(article_facts(&expected));
-        assert_eq!(overview_entry(&line), Some(expected), "{bytes:?}");
+        let line = format_overview_line(article_facts(&expected));
+        assert_eq!(parse_overview_line(&line), Some(expected), "{bytes:?}");
     }
 }
 
@@ -308,7 +308,7 @@ fn usual_date_formats_give_the_same_time() {
         "Sun Nov  6 09:49:37 1994 +0100",
         "Sun Nov  6 03:49:37 1994 EST",
     ] {
-        assert_eq!(date_seconds(date.as_bytes()), Some(NOVEMBER), "{date:?}");
+        assert_eq!(parse_article_date(date.as_bytes()), Some(NOVEMBER), "{date:?}");
     }
 }
 
@@ -328,7 +328,7 @@ fn two_digit_years_and_seconds_are_converted() {
         ("1 Jan 0000 00:00 GMT", -62_167_219_200),
         ("31 Dec 9999 23:59:59 -9999", 253_402_300_799 + 99 * 3600 + 99 * 60),
     ] {
-        assert_eq!(date_seconds(date.as_bytes()), Some(expected), "{date:?}");
+        assert_eq!(parse_article_date(date.as_bytes()), Some(expected), "{date:?}");
     }
 }
 
@@ -368,10 +368,10 @@ fn invalid_dates_are_ignored() {
         "Sun, 06 Nov 1994 08:49:37 \0",
         "\0Sun, 06 Nov 1994 08:49:37",
     ] {
-        assert_eq!(date_seconds(date.as_bytes()), None, "{date:?}");
+        assert_eq!(parse_article_date(date.as_bytes()), None, "{date:?}");
     }
     for byte in [b'\0', b'\xff', b'9', b'(', b')', b'\\', b'"', b' ', b'-', b':', b'a'] {
-        assert_eq!(date_seconds(&vec![byte; 1 << 20]), None, "{byte}");
+        assert_eq!(parse_article_date(&vec![byte; 1 << 20]), None, "{byte}");
     }
 }
 
@@ -386,7 +386,7 @@ fn every_date_from_1980_to_2038_is_parsed() {
             format!("{date:02}-{month}-{:02} 00:00:00", year % 100),
             format!("{month} {date:2} 00:00:00 {year}"),
         ] {
-            assert_eq!(date_seconds(text.as_bytes()), Some(day * 86_400), "{text}");
+            assert_eq!(parse_article_date(text.as_bytes()), Some(day * 86_400), "{text}");
         }
     }
 }
@@ -402,7 +402,7 @@ fn damaged_dates_cause_no_panic() {
             bytes[at] = b"0169:,+-( )\\\"aZ\0\xff"[random.below(17)];
         }
         bytes.truncate(random.below(bytes.len() + 1).max(10));
-        read += usize::from(date_seconds(&bytes).is_some());
+        read += usize::from(parse_article_date(&bytes).is_some());
     }
     assert!(read > 1000, "{read}");
 }

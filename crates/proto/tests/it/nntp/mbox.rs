@@ -1,12 +1,12 @@
 //! Articles as entries of an mbox file, in pieces of any size.
 
-use fetch_url_proto::nntp::Mbox;
+use fetch_url_proto::nntp::MboxConverter;
 
 const NOBODY: &str = "From MAILER-DAEMON Thu Jan  1 00:00:00 1970\n";
 
 /// Converts an article that arrives in these pieces.
 fn entry<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
-    let mut mbox = Mbox::new();
+    let mut mbox = MboxConverter::new();
     let mut entry: Vec<u8> = pieces.into_iter().flat_map(|piece| mbox.push(piece)).collect();
     entry.extend(mbox.finish());
     entry
@@ -147,7 +147,7 @@ fn from_field_in_the_body_is_ignored() {
 
 #[test]
 fn several_articles_become_consecutive_entries() {
-    let mut mbox = Mbox::new();
+    let mut mbox = MboxConverter::new();
     let mut text = Vec::new();
     for article in ["From: a@b\r\n\r\nFrom", "From: c@d\r\nDate: 6 Nov 94 08:49 Z\r\n\r\n>", "", "X: y\r"] {
         text.extend(mbox.push(article.as_bytes()));
@@ -162,7 +162,7 @@ fn several_articles_become_consecutive_entries() {
 
 #[test]
 fn header_is_buffered_until_it_ends() {
-    let mut mbox = Mbox::new();
+    let mut mbox = MboxConverter::new();
     assert_eq!(mbox.push(b"From: a@b\r\n\r"), b"");
     assert_eq!(mbox.push(b"\nbody"), b"From a@b Thu Jan  1 00:00:00 1970\nFrom: a@b\n\nbody");
     assert_eq!(mbox.push(b"\r\nFrom"), b"\n");
@@ -173,7 +173,7 @@ fn header_is_buffered_until_it_ends() {
 #[test]
 fn at_most_64_kib_of_a_header_are_buffered() {
     let header = [&b"From: a@b\r\nX: "[..], &[b'x'; 1 << 17], b"\r\nDate: 6 Nov 94 08:49 Z\r\n\r\n"].concat();
-    let mut mbox = Mbox::new();
+    let mut mbox = MboxConverter::new();
     for byte in &header[..(1 << 16) - 1] {
         assert_eq!(mbox.push(&[*byte]), b"");
     }
@@ -192,7 +192,7 @@ fn at_most_64_kib_of_a_header_are_buffered() {
 #[test]
 fn long_body_lines_are_not_buffered() {
     for byte in [b'>', b'x', b'F', b'\r', b'\xff', b'\0'] {
-        let mut mbox = Mbox::new();
+        let mut mbox = MboxConverter::new();
         mbox.push(b"\r\n");
         let piece = vec![byte; 1 << 20];
         let sent: Vec<usize> = (0..4).map(|_| mbox.push(&piece).len()).collect();

@@ -244,11 +244,11 @@ fn random_request(random: &mut Random) -> (NewsRequest, Option<String>) {
 fn options(random: &mut Random, server: &Server) -> SessionOptions {
     let mut options = SessionOptions::default();
     options.is_secure = server.is_secure;
-    options.clear_login = server.allows_clear;
+    options.allow_plaintext_login = server.allows_clear;
     options.start_tls = if random.one_in(3) { StartTls::Try } else { StartTls::Never };
     options.login = (!random.one_in(3)).then(|| Login::new(b"me", b"canary").expect("nothing is forbidden"));
     // TLS and MODE READER are not possible after compression, so a server that requires them gets no compression.
-    options.plain_lists = server.requires_tls || server.requires_mode_reader;
+    options.uncompressed_lists = server.requires_tls || server.requires_mode_reader;
     options
 }
 

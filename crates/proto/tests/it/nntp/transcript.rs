@@ -58,10 +58,10 @@ fn parse_options(words: &str) -> SessionOptions {
     let mut session_options = SessionOptions::default();
     for word in words.split_whitespace() {
         match word {
-            "clear" => session_options.clear_login = true,
+            "clear" => session_options.allow_plaintext_login = true,
             "login" => session_options.login = Some(login("me", SECRET)),
             "must" => session_options.start_tls = StartTls::Must,
-            "plain" => session_options.plain_lists = true,
+            "plain" => session_options.uncompressed_lists = true,
             "tls" => session_options.is_secure = true,
             "try" => session_options.start_tls = StartTls::Try,
             _ => panic!("not a session option: {word}"),

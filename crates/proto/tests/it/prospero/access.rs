@@ -113,7 +113,7 @@ fn gopher_url_has_the_exact_selector_or_none_exists() {
             continue;
         };
         let Url::Gopher(url) = parse(&url).expect("a URL").url else { panic!("{url} is gopher") };
-        let request = GopherRequest::of(&url).expect("sendable");
+        let request = GopherRequest::from_url(&url).expect("sendable");
         assert_eq!(request.lines(), [name], "{byte}");
     }
 }
@@ -348,7 +348,7 @@ fn object_url_parses_to_the_same_object() {
             None => assert!(matches!(byte, b'\r' | b'\n'), "{byte}"),
             Some(url) => {
                 let Url::Prospero(parsed) = parse(&url).expect("a URL").url else { panic!("{url}") };
-                let id = ObjectId::of(&parsed).expect("a name");
+                let id = ObjectId::from_url(&parsed).expect("a name");
                 assert_eq!((id.name(), id.version()), (&name[..], &b"3"[..]), "{byte} {url}");
             }
         }

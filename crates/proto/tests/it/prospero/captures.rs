@@ -1,4 +1,4 @@
-//! Datagrams captured between real Prospero programs: the requests of fetch-url equal those of real clients, and the
+//! DatagramSockets captured between real Prospero programs: the requests of fetch-url equal those of real clients, and the
 //! answers of real servers are parsed.
 
 use std::collections::BTreeMap;

@@ -52,7 +52,7 @@ struct Events {
 fn object() -> ObjectId {
     let Ok(parsed) = parse("prospero://h//srv/pub") else { panic!() };
     let Url::Prospero(url) = parsed.url else { panic!() };
-    let Ok(object) = ObjectId::of(&url) else { panic!() };
+    let Ok(object) = ObjectId::from_url(&url) else { panic!() };
     object
 }
 

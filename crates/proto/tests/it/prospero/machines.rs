@@ -97,7 +97,7 @@ fn forbidden_bytes_are_rejected() {
             let Url::Prospero(url) = parse(&text).expect("a URL").url else { panic!("{text}") };
             // In the name, a NUL starts a version.
             let is_name = byte == "%00" && matches!(form, "a*b;VERSION=3" | "*");
-            assert_eq!(ObjectId::of(&url).is_ok(), is_name, "{text}");
+            assert_eq!(ObjectId::from_url(&url).is_ok(), is_name, "{text}");
         }
     }
 }

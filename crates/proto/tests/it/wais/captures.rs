@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use fetch_url_core::{Url, WaisResource, parse};
-use fetch_url_proto::wais::{DocumentFacts, DocumentId, Retrieval, Search, WaisName};
+use fetch_url_proto::wais::{DocumentDetails, DocumentId, Retrieval, Search, WaisName};
 use fetch_url_proto::{Details, Event, Machine, RecvBuffer, Step};
 
 const CAPTURED: &str = include_str!("../../data/wais-vectors.txt");
@@ -159,7 +159,8 @@ fn retrieval(name: &str, rest: &str, wanted: Range<u64>) -> Retrieval {
     let url = format!("wais://h/{name}/{rest}");
     let Url::Wais(url) = parse(&url).expect("a URL").url else { panic!("{url}") };
     let WaisResource::Document { wtype, wpath } = url.resource() else { panic!("{url:?}") };
-    let (wtype, id) = (WaisName::wtype(wtype).expect("a type"), DocumentId::of(wpath).expect("an id"));
+    let (wtype, id) =
+        (WaisName::wtype(wtype).expect("a type"), DocumentId::from_wpath(wpath).expect("an id"));
     Retrieval::new(database(name), wtype, id, wanted)
 }
 
@@ -335,7 +336,7 @@ fn document(event: Event) -> Option<String> {
     Some(described(facts))
 }
 
-fn described(facts: &DocumentFacts) -> String {
+fn described(facts: &DocumentDetails) -> String {
     let number = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
     let text = String::from_utf8_lossy;
     let types: Vec<_> = facts.types.iter().map(|name| text(name)).collect();

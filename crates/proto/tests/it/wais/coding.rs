@@ -317,7 +317,7 @@ fn names_over_the_limit_are_rejected() {
         with(&url("d", &rest), &|url| {
             let Url::Wais(url) = url else { panic!("{url}") };
             let WaisResource::Document { wtype, wpath } = url.resource() else { panic!("{url:?}") };
-            WaisName::wtype(wtype).is_ok() && DocumentId::of(wpath).is_ok()
+            WaisName::wtype(wtype).is_ok() && DocumentId::from_wpath(wpath).is_ok()
         })
     };
     assert!(document_fits(255, 8192) && !document_fits(256, 1) && !document_fits(1, 8193));

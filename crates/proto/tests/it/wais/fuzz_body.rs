@@ -53,7 +53,7 @@ fn machine(wanted: Option<Range<u64>>) -> Box<dyn Machine> {
     let Ok(parsed) = parse("wais://h/t/TEXT/2=t;3=x;") else { panic!() };
     let Url::Wais(url) = parsed.url else { panic!() };
     let WaisResource::Document { wtype, wpath } = url.resource() else { panic!() };
-    let names = (WaisName::database(&url), WaisName::wtype(wtype), DocumentId::of(wpath));
+    let names = (WaisName::database(&url), WaisName::wtype(wtype), DocumentId::from_wpath(wpath));
     let (Ok(database), Ok(wtype), Ok(id)) = names else { panic!() };
     match (wanted, Search::new(&database, None)) {
         (Some(wanted), _) => Box::new(Retrieval::new(database, wtype, id, wanted)),
@@ -84,9 +84,12 @@ fn play(wanted: Option<&Range<u64>>, is_lost: bool, bytes: &[u8], length: usize)
                 None => buffer.mark_closed(),
             },
             Ok(Step::Send(request)) => {
-                let start = requests * Retrieval::PIECE;
+                let start = requests * Retrieval::BYTES_PER_REQUEST;
                 requests += 1;
-                assert!(start <= body.len() as u64 + Retrieval::PIECE, "more than two requests are pending");
+                assert!(
+                    start <= body.len() as u64 + Retrieval::BYTES_PER_REQUEST,
+                    "more than two requests are pending"
+                );
                 assert_eq!(query(&request), query(&request_at(wanted, start)));
             }
             Ok(Step::Done) => break Ok(()),

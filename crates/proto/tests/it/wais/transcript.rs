@@ -90,7 +90,8 @@ pub(crate) fn retrieval(wanted: Range<u64>) -> impl Fn() -> Box<dyn Machine> {
     move || {
         let Url::Wais(url) = parse("wais://h/t/TEXT/2=t;3=x;").expect("a URL").url else { panic!() };
         let WaisResource::Document { wtype, wpath } = url.resource() else { panic!("{url:?}") };
-        let (wtype, id) = (WaisName::wtype(wtype).expect("a type"), DocumentId::of(wpath).expect("an id"));
+        let (wtype, id) =
+            (WaisName::wtype(wtype).expect("a type"), DocumentId::from_wpath(wpath).expect("an id"));
         assert_eq!(id.as_bytes(), ID);
         Box::new(Retrieval::new(database("t"), wtype, id, wanted.clone()))
     }

@@ -3,7 +3,7 @@
 /// The details of a newsgroup from LIST ACTIVE (RFC 3977 §7.6.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct GroupFacts {
+pub struct GroupDetails {
     /// The lowest article number.
     pub low: u64,
     /// The highest article number; lower than `low` if the group is empty.
@@ -17,7 +17,7 @@ pub struct GroupFacts {
 /// unfolded, with encoded words (RFC 2047) not decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ArticleFacts {
+pub struct ArticleDetails {
     /// The article number in its group, on this server.
     pub number: u64,
     /// The Subject field.

@@ -5,7 +5,7 @@ use crate::text::Reply;
 /// The metadata of a file that is known before its transfer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct FileFacts {
+pub struct FileMetadata {
     /// The size in bytes, from SIZE.
     pub size: Option<u64>,
     /// The modification time, from MDTM.

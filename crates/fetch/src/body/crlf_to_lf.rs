@@ -5,12 +5,12 @@ use memchr::memchr;
 
 /// Converts CRLF to LF in a stream of chunks. A CR without a following LF is kept.
 #[derive(Debug, Default)]
-pub(crate) struct LocalLines {
+pub(crate) struct CrlfToLf {
     /// The last byte was a CR that has not been returned yet.
     holds_cr: bool,
 }
 
-impl LocalLines {
+impl CrlfToLf {
     /// Converts the next chunk.
     pub(crate) fn convert(&mut self, bytes: Bytes) -> Bytes {
         if cfg!(windows) || (!self.holds_cr && memchr(b'\r', &bytes).is_none()) {
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     fn converted(text: &str, cut: usize) -> String {
-        let (mut lines, mut all) = (LocalLines::default(), Vec::new());
+        let (mut lines, mut all) = (CrlfToLf::default(), Vec::new());
         for part in text.as_bytes().chunks(cut.max(1)) {
             all.extend_from_slice(&lines.convert(Bytes::copy_from_slice(part)));
         }

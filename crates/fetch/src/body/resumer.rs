@@ -22,11 +22,11 @@ pub(crate) enum Chunk {
 pub(crate) trait Resumer: Send {
     /// Returns the rest of the body from `reached`. If it cannot be continued and `may_restart` is `true`,
     /// returns the whole body.
-    fn resume(self: Box<Self>, error: Error, reached: BreakPoint, may_restart: bool) -> ResumeFuture;
+    fn resume(self: Box<Self>, error: Error, reached: InterruptPosition, may_restart: bool) -> ResumeFuture;
 }
 
 /// The position at which a body broke off.
-pub(crate) struct BreakPoint {
+pub(crate) struct InterruptPosition {
     /// Offset in the object, in bytes.
     pub(crate) offset: u64,
     /// The last bytes before `offset`.

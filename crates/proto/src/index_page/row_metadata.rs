@@ -7,14 +7,14 @@ const MONTHS: [&str; 12] =
 
 /// The facts found in a text.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct RowFacts {
+pub(super) struct RowMetadata {
     /// The modification time in seconds since 1970-01-01, read as UTC.
     pub(super) modified: Option<i64>,
     /// The exact size in bytes; `None` if it was rounded.
     pub(super) size: Option<u64>,
 }
 
-impl RowFacts {
+impl RowMetadata {
     /// Parses the first date and the first size: `22-Nov-2026 08:45   1234`.
     pub(super) fn parse(text: &str) -> Self {
         let mut found = Self::default();
@@ -84,23 +84,23 @@ mod tests {
 
     #[test]
     fn first_date_and_exact_size_are_found() {
-        const NOON: i64 = 786_285_240;
+        const LISTED_TIME: i64 = 786_285_240;
         for (text, modified, size) in [
-            ("   01-Dec-1994 12:34                4096\n", Some(NOON), Some(4096)),
-            (" 1994-12-01 12:34    16   ", Some(NOON), Some(16)),
-            ("1994-Dec-01 12:34:00 1.2K application/x", Some(NOON), None),
-            ("1994-12-01T12:34:00Z", Some(NOON), None),
-            (" 1994-12-01T12:34:00Z 12 B", Some(NOON), Some(12)),
+            ("   01-Dec-1994 12:34                4096\n", Some(LISTED_TIME), Some(4096)),
+            (" 1994-12-01 12:34    16   ", Some(LISTED_TIME), Some(16)),
+            ("1994-Dec-01 12:34:00 1.2K application/x", Some(LISTED_TIME), None),
+            ("1994-12-01T12:34:00Z", Some(LISTED_TIME), None),
+            (" 1994-12-01T12:34:00Z 12 B", Some(LISTED_TIME), Some(12)),
             ("16 B 12/01/1994 12:34:56 PM", None, Some(16)),
-            ("01-Dec-1994 12:34 12 KiB", Some(NOON), None),
-            ("01-Dec-1994 -", Some(NOON - 45_240), None),
-            ("01-Dec-1994 12:34   -", Some(NOON), None),
+            ("01-Dec-1994 12:34 12 KiB", Some(LISTED_TIME), None),
+            ("01-Dec-1994 -", Some(LISTED_TIME - 45_240), None),
+            ("01-Dec-1994 12:34   -", Some(LISTED_TIME), None),
             ("31-Feb-1994 12:34 1", None, Some(1)),
             ("1-1-1-1 99:99 -1", None, None),
             ("99999999999999999999", None, None),
             ("", None, None),
         ] {
-            assert_eq!(RowFacts::parse(text), RowFacts { modified, size }, "{text:?}");
+            assert_eq!(RowMetadata::parse(text), RowMetadata { modified, size }, "{text:?}");
         }
     }
 }

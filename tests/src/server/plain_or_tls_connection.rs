@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustls::{HandshakeKind, ServerConfig, ServerConnection, StreamOwned};
 
-use crate::server::wire::TcpConnection;
+use crate::server::tcp_connection::TcpConnection;
 
 /// How a server ends a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

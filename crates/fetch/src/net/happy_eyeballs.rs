@@ -14,7 +14,7 @@ const CONNECTION_ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
 /// Returns the first connection that `connect` opens, or the first error if all attempts fail. `None` if `addresses`
 /// is empty.
-pub(super) async fn race<T, E, F>(
+pub(super) async fn connect_to_first<T, E, F>(
     addresses: &[SocketAddr],
     connect: impl Fn(SocketAddr) -> F,
 ) -> Option<Result<T, E>>
@@ -99,7 +99,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn unresponsive_address_delays_the_next_by_250_ms() {
         let start = Instant::now();
-        let won = race(&addresses(&["[::1]:3", ACCEPTING]), connect).await;
+        let won = connect_to_first(&addresses(&["[::1]:3", ACCEPTING]), connect).await;
         assert_eq!(won, Some(Ok(ACCEPTING.parse().expect("an address"))));
         assert!(
             start.elapsed() >= CONNECTION_ATTEMPT_DELAY && start.elapsed() < CONNECTION_ATTEMPT_DELAY * 2
@@ -109,14 +109,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn refused_address_starts_the_next_at_once() {
         let start = Instant::now();
-        let won = race(&addresses(&["[::1]:2", ACCEPTING]), connect).await;
+        let won = connect_to_first(&addresses(&["[::1]:2", ACCEPTING]), connect).await;
         assert_eq!(won, Some(Ok(ACCEPTING.parse().expect("an address"))));
         assert!(start.elapsed() < CONNECTION_ATTEMPT_DELAY);
     }
 
     #[tokio::test(start_paused = true)]
     async fn first_error_is_returned_when_all_addresses_fail() {
-        assert_eq!(race(&addresses(&["[::1]:2", "127.0.0.1:2"]), connect).await, Some(Err(2)));
-        assert_eq!(race(&[], connect).await, None);
+        assert_eq!(connect_to_first(&addresses(&["[::1]:2", "127.0.0.1:2"]), connect).await, Some(Err(2)));
+        assert_eq!(connect_to_first(&[], connect).await, None);
     }
 }

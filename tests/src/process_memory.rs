@@ -6,7 +6,8 @@ use std::fs;
 ///
 /// The peak that the kernel reports when the process ends cannot be used: it includes the memory of its parent, which it
 /// has between fork and exec.
-pub(crate) fn peak_memory(id: u32) -> Option<u64> {
+#[must_use]
+pub fn peak_memory(id: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;

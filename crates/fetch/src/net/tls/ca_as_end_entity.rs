@@ -23,12 +23,12 @@ const SERVER_AUTH: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01];
 
 /// Runs the inner verifier. A certificate that it rejects only because it is that of an authority is accepted if it is
 /// byte for byte one of the given certificates and names the host.
-pub(super) struct GivenCertificateVerifier {
+pub(super) struct CaAsEndEntityVerifier {
     inner: Arc<dyn ServerCertVerifier>,
     given: Vec<CertificateDer<'static>>,
 }
 
-impl GivenCertificateVerifier {
+impl CaAsEndEntityVerifier {
     pub(super) const fn new(inner: Arc<dyn ServerCertVerifier>, given: Vec<CertificateDer<'static>>) -> Self {
         Self { inner, given }
     }
@@ -70,7 +70,7 @@ fn extended_key_usage(certificate: &[u8]) -> Option<&[u8]> {
     })
 }
 
-impl ServerCertVerifier for GivenCertificateVerifier {
+impl ServerCertVerifier for CaAsEndEntityVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -114,8 +114,8 @@ impl ServerCertVerifier for GivenCertificateVerifier {
     }
 }
 
-impl fmt::Debug for GivenCertificateVerifier {
+impl fmt::Debug for CaAsEndEntityVerifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "GivenCertificateVerifier({} certificates)", self.given.len())
+        write!(f, "CaAsEndEntityVerifier({} certificates)", self.given.len())
     }
 }

@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use memchr::{memchr, memrchr};
 
-const BODY_BYTES: usize = 64 * 1024;
-const TEXT_LINES: usize = 100;
-const WORDS_BYTES: usize = 1024;
+const MAX_BODY_BYTES: usize = 64 * 1024;
+const MAX_TEXT_LINES: usize = 100;
+const MAX_WORDS_BYTES: usize = 1024;
 /// Maximum number of digits of a code.
 const MAX_CODE_DIGITS: usize = 9;
 const MOVED: u32 = 3;
@@ -13,7 +13,7 @@ const MOVED: u32 = 3;
 /// A Gopher+ error response ("Gopher+" §2.3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Refusal {
+pub struct ErrorResponse {
     /// The error code. 1: not available; 2: try again later; 3: moved. Servers also send other codes.
     pub code: Option<u32>,
     /// The administrator, as `name <mail>`; empty if there is none.
@@ -22,14 +22,14 @@ pub struct Refusal {
     pub text: Vec<Bytes>,
 }
 
-impl Refusal {
+impl ErrorResponse {
     /// Parses the body of an error response, of which at most 64 KiB are used.
     ///
     /// The code and the administrator are optional, and the text may begin on the first line.
     pub fn parse(body: &[u8]) -> Self {
-        let body = body.get(..BODY_BYTES).unwrap_or(body);
+        let body = body.get(..MAX_BODY_BYTES).unwrap_or(body);
         let lines = body.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
-        let mut lines: Vec<&[u8]> = lines.skip_while(|line| line.is_empty()).take(TEXT_LINES).collect();
+        let mut lines: Vec<&[u8]> = lines.skip_while(|line| line.is_empty()).take(MAX_TEXT_LINES).collect();
         while lines.pop_if(|line| line.is_empty() || line == b".").is_some() {}
         let Some((first, below)) = lines.split_first() else { return Self::default() };
         let (code, rest) = code(first);
@@ -50,11 +50,11 @@ impl Refusal {
                 words.push(b' ');
             }
             words.extend_from_slice(line);
-            if words.len() > WORDS_BYTES {
+            if words.len() > MAX_WORDS_BYTES {
                 break;
             }
         }
-        words.truncate(WORDS_BYTES);
+        words.truncate(MAX_WORDS_BYTES);
         words
     }
 

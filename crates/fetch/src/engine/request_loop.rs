@@ -5,7 +5,7 @@ use super::redirects::RedirectChain;
 use super::retry::RetryState;
 use super::settings::Settings;
 use super::timings::Stopwatch;
-use super::{drain, resume, trace};
+use super::{drain, resume_checks, trace};
 use crate::body::limits::BodyLimits;
 use crate::credentials::prompt::PasswordPrompt;
 use crate::net::connector::{Connector, UrlChooser};
@@ -38,15 +38,15 @@ pub(super) async fn follow_redirects(
     let mut request = through_gateway(settings, request)?;
     loop {
         let connector = settings.network.connector(request.url(), url_chooser(&request, &chain));
-        let connector = connector.map_err(|error| error.at(request.url()))?;
+        let connector = connector.map_err(|error| error.with_url(request.url()))?;
         stopwatch.start_attempt();
         let outcome = attempt(settings, &request, &chain, connector.clone(), deadline).await;
         stopwatch.record_connection(connector.connection_info());
         chain.record_public(connector.has_contacted_public());
         trace::outcome(&outcome);
         let next = match outcome {
-            Ok(Outcome::Answer(response)) => check_response(response, request, retries, &deadline).await?,
-            Ok(Outcome::Follow(hop)) => follow(hop, request, &mut chain, settings).await?,
+            Ok(Outcome::Response(response)) => check_response(response, request, retries, &deadline).await?,
+            Ok(Outcome::Redirect(hop)) => follow(hop, request, &mut chain, settings).await?,
             Ok(Outcome::Resend(resend)) => return Err(unresolved_resend(&resend)),
             Err(error) => Next::Send(recover(error, request, retries, &deadline).await?),
         };
@@ -87,16 +87,16 @@ async fn check_response(
     retries: &mut RetryState,
     deadline: &Deadline,
 ) -> Result<Next, Error> {
-    if let Some(refusal) = response.refusal.take() {
-        match retries.backoff(&request, refusal.at(request.url()), 0, deadline).await {
+    if let Some(refusal) = response.status_error.take() {
+        match retries.backoff(&request, refusal.with_url(request.url()), 0, deadline).await {
             Ok(()) => return Ok(Next::Send(request)),
-            Err(refusal) => response.refusal = Some(refusal),
+            Err(refusal) => response.status_error = Some(refusal),
         }
     }
     if let Some(permit) = request.host_permit().filter(|permit| permit.is_for(request.url())) {
         permit.record_response();
     }
-    if resume::is_other_resource(&response, &request) {
+    if resume_checks::is_other_resource(&response, &request) {
         return Ok(Next::Send(request.resuming(None)));
     }
     Ok(Next::Finish(apply_condition(response, &request)))
@@ -112,14 +112,14 @@ async fn follow(
     let url = request.url();
     if !chain.follows() {
         return match redirect.error_if_not_followed {
-            Some(error) => Err(error.at(url)),
-            None => Ok(Next::Finish(apply_condition(redirect.answer, &request))),
+            Some(error) => Err(error.with_url(url)),
+            None => Ok(Next::Finish(apply_condition(redirect.response, &request))),
         };
     }
-    let (target, state) = chain.check(&request, &redirect).map_err(|error| error.at(url))?;
+    let (target, state) = chain.check(&request, &redirect).map_err(|error| error.with_url(url))?;
     tracing::debug!(url = %target.redacted(), why = redirect.reason, "redirect");
     request.notify(&Event::Redirect { from: url, to: &target, why: &redirect.reason });
-    drain::drain_for_reuse(redirect.answer).await;
+    drain::drain_for_reuse(redirect.response).await;
     through_gateway(settings, request.after_redirect(target, state)).map(Next::Send)
 }
 
@@ -131,11 +131,11 @@ async fn recover(
     retries: &mut RetryState,
     deadline: &Deadline,
 ) -> Result<Request, Error> {
-    if resume::must_restart(&error, &request) {
+    if resume_checks::must_restart(&error, &request) {
         tracing::debug!(%error, "the object changed or cannot be resumed: restarting from byte 0");
         return Ok(request.resuming(None));
     }
-    retries.backoff(&request, error.at(request.url()), 0, deadline).await?;
+    retries.backoff(&request, error.with_url(request.url()), 0, deadline).await?;
     Ok(request)
 }
 
@@ -146,7 +146,7 @@ fn unresolved_resend(resend: &crate::Resend) -> Error {
 /// Returns the request to the gateway of the scheme if one is configured, otherwise `request` itself.
 fn through_gateway(settings: &Settings, request: Request) -> Result<Request, Error> {
     let Some(target) = settings.gateways.gateway_url(request.url()) else { return Ok(request) };
-    let target = target.map_err(|error| error.at(request.url()))?;
+    let target = target.map_err(|error| error.with_url(request.url()))?;
     request.notify(&Event::Redirect { from: request.url(), to: &target, why: "the gateway of the scheme" });
     Ok(request.through_gateway(target))
 }
@@ -180,8 +180,8 @@ async fn attempt(
         }
         match plan.run(ctx.clone()).await? {
             Outcome::Resend(resend) => {
-                trace::head(&resend.answer.meta);
-                drain::drain_for_reuse(resend.answer).await;
+                trace::head(&resend.response.meta);
+                drain::drain_for_reuse(resend.response).await;
                 plan = resend.plan;
             }
             outcome => return Ok(outcome),
@@ -195,7 +195,7 @@ async fn attempt(
 /// server checks the condition itself.
 fn apply_condition(mut response: Response, request: &Request) -> Response {
     let is_met = request.condition().is_none_or(|condition| condition.is_met_by(response.meta.head.modified));
-    if !is_met && response.refusal.is_none() && !matches!(response.content, Content::Head) {
+    if !is_met && response.status_error.is_none() && !matches!(response.content, Content::Head) {
         response.content = Content::Unchanged;
     }
     response
@@ -210,13 +210,15 @@ fn with_limits(mut response: Response, limits: BodyLimits) -> Result<Response, E
     };
     if let (true, Proof::Assumed(why)) = (limits.requires_proof(), proof) {
         let detail = format!("the end of the body cannot be proven: {why}");
-        return Err(Error::new(Code::Truncated, Phase::Body, detail).as_permanent().at(&response.meta.url));
+        return Err(Error::new(Code::Truncated, Phase::Body, detail)
+            .as_permanent()
+            .with_url(&response.meta.url));
     }
     response.content = match response.content {
         Content::Listing(listing) => Content::Listing(listing.with_limits(limits)),
         Content::Body(body) => {
             let body = body.with_limits(limits, response.meta.offset);
-            Content::Body(body.map_err(|error| error.at(&response.meta.url))?)
+            Content::Body(body.map_err(|error| error.with_url(&response.meta.url))?)
         }
         other => other,
     };

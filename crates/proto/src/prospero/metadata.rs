@@ -8,15 +8,15 @@ use crate::calendar::parse_time_val;
 /// The attributes of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ObjectFacts {
+pub struct ObjectMetadata {
     /// The attributes, in the order of the server.
     pub attributes: Vec<Attribute>,
 }
 
-impl ObjectFacts {
+impl ObjectMetadata {
     /// Returns the first attribute with this name; ASCII case is ignored.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
-        self.attributes.iter().find(|attribute| attribute.is(name))
+        self.attributes.iter().find(|attribute| attribute.has_name(name))
     }
 
     /// Returns the size in bytes, from SIZE (`26 bytes`).
@@ -41,15 +41,15 @@ impl ObjectFacts {
     /// Returns the access methods in the server's order of preference. `own` is the object's own name; it
     /// supplies the parts that a method leaves empty.
     pub fn methods(&self, own: &ObjectName) -> Vec<AccessMethod> {
-        let methods = self.attributes.iter().filter(|attribute| attribute.is("ACCESS-METHOD"));
-        methods.filter_map(|attribute| AccessMethod::of(attribute, own)).collect()
+        let methods = self.attributes.iter().filter(|attribute| attribute.has_name("ACCESS-METHOD"));
+        methods.filter_map(|attribute| AccessMethod::from_attribute(attribute, own)).collect()
     }
 }
 
 /// A directory entry (a Prospero link).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct LinkFacts {
+pub struct LinkDetails {
     /// The type of the target: `DIRECTORY`, `FILE`, `OBJECT`, `EXTERNAL`, `SYMBOLIC`, …
     pub target: Vec<u8>,
     /// The name of the entry.
@@ -59,10 +59,10 @@ pub struct LinkFacts {
     /// The target.
     pub object: ObjectName,
     /// The attributes of the link.
-    pub facts: ObjectFacts,
+    pub facts: ObjectMetadata,
 }
 
-impl LinkFacts {
+impl LinkDetails {
     /// Returns the URL of the target. For a target in another service it is the first access method with a
     /// URL.
     pub fn url(&self) -> Option<String> {

@@ -7,7 +7,7 @@ use crate::{RecvBuffer, WireError};
 
 /// How a response ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ResponseEnd {
     /// All announced bytes were received.
     Counted,
     /// The server closed the connection.
@@ -18,7 +18,7 @@ pub(super) enum End {
 
 /// The framing of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Frame {
+pub(super) enum ResponseFraming {
     /// This many bytes are left; data after them does not belong to the response.
     Counted(u64),
     /// Gopher+ status `-1`: the response ends with a line of one dot.
@@ -34,10 +34,10 @@ pub(super) enum Frame {
 pub(super) enum Chunk {
     Data(Bytes),
     NeedMore,
-    End(End),
+    End(ResponseEnd),
 }
 
-impl From<Framing> for Frame {
+impl From<Framing> for ResponseFraming {
     fn from(framing: Framing) -> Self {
         match framing {
             Framing::Length(length) => Self::Counted(length),
@@ -47,22 +47,22 @@ impl From<Framing> for Frame {
     }
 }
 
-impl Frame {
+impl ResponseFraming {
     /// Returns the next bytes of the response.
     ///
     /// # Errors
     /// [`WireError::UnexpectedEnd`] if the connection ended before all announced bytes were received.
     pub(super) fn next(&mut self, buffer: &mut RecvBuffer) -> Result<Chunk, WireError> {
         if *self == Self::Counted(0) {
-            return Ok(Chunk::End(End::Counted));
+            return Ok(Chunk::End(ResponseEnd::Counted));
         }
         match (self, buffer.bytes().is_empty(), buffer.is_ended()) {
             (_, true, false) => Ok(Chunk::NeedMore),
             (Self::Counted(_), true, true) => {
                 Err(WireError::UnexpectedEnd { what: "the announced number of bytes" })
             }
-            (_, true, true) if buffer.is_lost() => Ok(Chunk::End(End::Lost)),
-            (_, true, true) => Ok(Chunk::End(End::Closed)),
+            (_, true, true) if buffer.is_lost() => Ok(Chunk::End(ResponseEnd::Lost)),
+            (_, true, true) => Ok(Chunk::End(ResponseEnd::Closed)),
             (Self::Counted(left), false, _) => {
                 let bytes = buffer.take(usize::try_from(*left).unwrap_or(usize::MAX));
                 *left -= bytes.len() as u64;
@@ -80,15 +80,17 @@ impl Frame {
     /// [`WireError::UnexpectedEnd`] if the response was truncated.
     pub(super) const fn check_unterminated(
         self,
-        end: End,
+        end: ResponseEnd,
         ends_line: bool,
     ) -> Result<Option<&'static str>, WireError> {
         /// The terminator of a text or menu, for messages.
         const DOT: &str = "the line of one dot at its end";
         match (self, end) {
-            (Self::Dot, End::Closed) if ends_line => Ok(Some(DOT)),
-            (_, End::Lost) | (Self::Dot, End::Closed) => Err(WireError::UnexpectedEnd { what: "the answer" }),
-            (Self::Plain, End::Closed) => Ok(Some(DOT)),
+            (Self::Dot, ResponseEnd::Closed) if ends_line => Ok(Some(DOT)),
+            (_, ResponseEnd::Lost) | (Self::Dot, ResponseEnd::Closed) => {
+                Err(WireError::UnexpectedEnd { what: "the answer" })
+            }
+            (Self::Plain, ResponseEnd::Closed) => Ok(Some(DOT)),
             _ => Ok(None),
         }
     }
