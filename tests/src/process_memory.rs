@@ -5,7 +5,8 @@ use std::fs;
 /// Returns the peak memory of a running process so far, in bytes; Linux only.
 ///
 /// The peak that the kernel reports when the process ends cannot be used: it includes the memory of its parent, which it
-/// has between fork and exec.
+/// has between fork and exec. For the same reason, the last of several samples counts: the first one can see the memory of
+/// the parent.
 #[must_use]
 pub fn peak_memory(id: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;

@@ -7,6 +7,7 @@
 
 mod bench;
 mod chaos;
+mod complexity;
 mod demo;
 mod generated;
 mod program;
@@ -27,9 +28,15 @@ usage: cargo xtask CHORE
   servers down    stop them
   demo            fetch a URL of every scheme from servers made for it; needs nothing but Rust
   chaos [--seed N] [--rounds N] [--seconds N]  random faults, kills and full disks; 200 rounds by default
+  complexity [FILTER]  instructions per byte of hostile texts must not grow with their length; needs valgrind
   bench [FILTER [--against PROGRAM]]  measure the rows whose name contains FILTER against the installed peers, and
                   against another build of fetch-url
   gen [--check]   write README's tables, the manual page, the completions; or say which are stale";
+
+/// Prints what a command skipped, if anything.
+fn print_skipped(skipped: Option<String>) {
+    skipped.iter().for_each(|text| println!("{text}"));
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -41,6 +48,12 @@ fn main() -> ExitCode {
         ["servers", "down"] => servers::down(),
         ["demo"] => demo::run(),
         ["chaos", ref options @ ..] => chaos::run(options),
+        ["complexity"] => complexity::run("").map(print_skipped),
+        ["complexity", filter] => complexity::run(filter).map(print_skipped),
+        [complexity::READ_ALL, filter] => {
+            complexity::read_all(filter);
+            Ok(())
+        }
         ["bench"] => bench::run("", None),
         ["bench", filter] => bench::run(filter, None),
         ["bench", filter, "--against", program] => bench::run(filter, Some(Path::new(program))),

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::program::{cargo, command_output, root, run_command, version};
-use crate::{chaos, demo, generated, servers, tidy};
+use crate::{chaos, complexity, demo, generated, servers, tidy};
 
 /// One step. It returns a description of what was skipped, or nothing.
 struct Step {
@@ -19,7 +19,7 @@ const fn step(name: &'static str, run: fn() -> Result<Option<String>, String>) -
     Step { name, run }
 }
 
-const STEPS: [Step; 16] = [
+const STEPS: [Step; 17] = [
     step("format", || all(["fmt", "--all", "--check"])),
     step("lints", || all(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])),
     step("tidy", || tidy::run().map(|()| None)),
@@ -29,6 +29,7 @@ const STEPS: [Step; 16] = [
     step("examples", examples),
     step("demo", || demo::run().map(|()| None)),
     step("chaos", || chaos::run(&[]).map(|()| None)),
+    step("complexity", || complexity::run("")),
     step("docs", docs),
     step("wasm32", wasm),
     step("ring", || all(["check", "-p", "fetch-url", "--no-default-features", "--features", "ring"])),

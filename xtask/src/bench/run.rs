@@ -84,7 +84,7 @@ fn timed(command: &mut Command) -> Result<Sample, String> {
 fn watch(id: u32, end: &Receiver<()>) -> Option<u64> {
     let (began, mut peak) = (Instant::now(), None);
     while end.recv_timeout(SAMPLE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-        peak = peak_memory(id).max(peak);
+        peak = peak_memory(id).or(peak);
         if began.elapsed() > RUN_TIME {
             let _ = Command::new("kill").arg(id.to_string()).status();
         }

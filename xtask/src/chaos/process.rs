@@ -96,7 +96,7 @@ fn wait(mut child: Child) -> Result<Ended> {
     let mut peak_memory = None;
     // The pipe closes when the process ends.
     while !reader.is_finished() && started.elapsed() < TIME_LIMIT {
-        peak_memory = fetch_url_tests::peak_memory(child.id()).max(peak_memory);
+        peak_memory = fetch_url_tests::peak_memory(child.id()).or(peak_memory);
         thread::sleep(Duration::from_millis(2));
     }
     let is_late = !reader.is_finished();

@@ -33,8 +33,9 @@ impl Glob {
         Ok(Self { pattern: pattern.map_err(pattern_error)?, matches_path })
     }
 
-    /// Returns `true` if the pattern matches the path of an entry, or its name.
-    pub(super) fn matches(&self, path: &str) -> bool {
+    /// Returns `true` if the pattern matches the path of an entry below the start, or its name if the pattern contains no `/`.
+    #[must_use]
+    pub fn matches(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         self.pattern.matches_with(if self.matches_path { path } else { name }, MATCH_OPTIONS)
     }

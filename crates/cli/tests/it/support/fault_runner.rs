@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::fault_checks::{
     NOTE_PREFIX, check_content, check_stderr, check_target, check_target_and_part, check_text,
 };
-use super::{RunResult, check_in_parallel, ensure, run_fetch_url};
+use super::{RunResult, check_in_parallel, ensure, run_fetch_url, run_measuring_memory};
 use fetch_url_tests::{
     Completeness, Fault, FaultCase, FaultFixture, FaultResult, FaultServer, OldFile, PreparedCase,
     ServerCert, Target, Transport,
@@ -14,6 +14,9 @@ use fetch_url_tests::{
 
 /// The number of cases that run at the same time.
 pub(crate) const THREADS: usize = 12;
+
+/// The maximum peak memory of a run, in KiB. A debug build needs about 25 MiB.
+const MAX_MEMORY: u64 = 64 * 1024;
 
 /// The schemes to which the access methods of a Prospero object may lead.
 const ACCESS_SCHEMES: [&str; 5] = ["prospero", "ftp", "gopher", "wais", "telnet"];
@@ -55,11 +58,12 @@ impl FaultRunner {
         protocol_check: ProtocolCheck<S>,
     ) -> Result<(), String> {
         let (fault, prepared) = (case.fault, self.prepare(case));
-        let result = run_fetch_url(prepared.command_line(&[]));
+        let (memory, result) = run_measuring_memory(prepared.command_line(&[]));
         let fail = |why: String| format!("{case}: {why} (exit {}, {})", result.exit, result.stderr.trim());
         ensure(fault.accepts(result.exit), || {
             fail(format!("expected {} or {:?}", fault.exit, fault.other_exits))
         })?;
+        ensure(memory <= MAX_MEMORY, || fail(format!("peak memory {memory} KiB")))?;
         self.check_output(fault, &prepared.target, result.exit).map_err(fail)?;
         check_stderr(&result, reported_scheme(&prepared.url, &result), fault.message).map_err(fail)?;
         protocol_check(&prepared, &result).map_err(fail)?;

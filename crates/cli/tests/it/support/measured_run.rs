@@ -21,7 +21,7 @@ where
     let readers = [thread::spawn(move || read_pipe(stdout)), thread::spawn(move || read_pipe(stderr))];
     let mut peak = 0;
     let has_ended = wait_until(RUN_TIMEOUT, || {
-        peak = peak_memory(child.id()).unwrap_or(0).max(peak);
+        peak = peak_memory(child.id()).unwrap_or(peak);
         child.try_wait().expect("a child process").is_some()
     });
     if !has_ended {

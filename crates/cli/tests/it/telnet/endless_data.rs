@@ -46,11 +46,11 @@ fn endless_server_data_does_not_grow_memory() {
         let mut peak = 0;
         let id = child.id();
         let is_sent = || {
-            peak = peak.max(peak_memory(id).unwrap_or(0));
+            peak = peak_memory(id).unwrap_or(peak);
             server.bytes_sent() >= size - 65536 || peak_memory(id).is_none()
         };
         crate::support::wait_until(Duration::from_secs(20), is_sent);
-        peak = peak.max(peak_memory(id).unwrap_or(0));
+        peak = peak_memory(id).unwrap_or(peak);
         crate::support::send_signal(&child, "TERM");
         let result = wait_for_exit(child);
         ensure(peak < 60 << 20, || format!("{name}: {peak} bytes, {result:?}"))?;
