@@ -7,6 +7,7 @@
 
 mod bench;
 mod demo;
+mod fuzz;
 mod generated;
 mod program;
 mod servers;
@@ -24,6 +25,8 @@ usage: cargo xtask CHORE
   tidy            the project's own rules: file heads, sizes, forbidden words
   servers up      build and start the servers of docker/; needs a Docker engine
   servers down    stop them
+  fuzz [TARGET ...] [--seconds N]  run the fuzz targets whose name contains TARGET, or all, each for N seconds
+                  (default 60); needs the nightly toolchain and cargo-fuzz
   demo            fetch a URL of every scheme from servers made for it; needs nothing but Rust
   bench [FILTER [--against PROGRAM]]  measure the rows whose name contains FILTER against the installed peers, and
                   against another build of fetch-url
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["servers", "up"] => servers::up(),
         ["servers", "down"] => servers::down(),
+        ["fuzz", ref arguments @ ..] => fuzz::run(arguments),
         ["demo"] => demo::run(),
         ["bench"] => bench::run("", None),
         ["bench", filter] => bench::run(filter, None),
