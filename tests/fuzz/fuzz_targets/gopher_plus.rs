@@ -5,7 +5,7 @@
 #![no_main]
 
 use fetch_url_proto::gopher_plus::{
-    Admin, Attributes, AttributesReader, Question, Refusal, MAX_STATUS_BYTES, View, answers, is_data_block,
+    Admin, Attributes, AttributesReader, MAX_STATUS_BYTES, Question, Refusal, View, answers, is_data_block,
     status,
 };
 use fetch_url_proto::{RecvBuffer, WireError, calendar};
