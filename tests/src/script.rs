@@ -82,10 +82,10 @@ impl Script {
                 match text {
                     "(an empty line)" => Ok(Step::Expect(b"\r\n".to_vec())),
                     text if text.contains("***") => Ok(Step::Line),
-                    text => text_line(text).map(Step::Expect),
+                    text => unescaped_line(text).map(Step::Expect),
                 }
             } else if let Some(text) = after_marker(line, received) {
-                if is_raw { unescape(text).map(Step::Send) } else { text_line(text).map(Step::Send) }
+                if is_raw { unescape(text).map(Step::Send) } else { unescaped_line(text).map(Step::Send) }
             } else {
                 continue;
             };
@@ -150,7 +150,11 @@ fn parse_step(line: &str) -> Result<Step, String> {
 }
 
 fn text_line(rest: &str) -> Result<Vec<u8>, String> {
-    let mut bytes = unescape(rest.strip_prefix(' ').unwrap_or(rest))?;
+    unescaped_line(rest.strip_prefix(' ').unwrap_or(rest))
+}
+
+fn unescaped_line(text: &str) -> Result<Vec<u8>, String> {
+    let mut bytes = unescape(text)?;
     bytes.extend_from_slice(b"\r\n");
     Ok(bytes)
 }
@@ -222,6 +226,13 @@ mod tests {
         assert_eq!(steps(trace), [send("200 ready\r\n"), user.clone(), Step::Line]);
         let bytes = format!("   0.001s << 200 rea\n   0.001s << dy\\x0D\\x0A\n{trace}");
         assert_eq!(steps(&bytes), [send("200 rea"), send("dy\r\n"), user, Step::Line]);
+    }
+
+    #[test]
+    fn space_at_the_start_of_a_traced_line_is_kept() {
+        let script = Script::from_trace("0.001s <  211-x\n0.002s >  USER\n").unwrap();
+        let expected = [Step::Send(b" 211-x\r\n".to_vec()), Step::Expect(b" USER\r\n".to_vec())];
+        assert!(script.steps().eq(&expected), "{script:?}");
     }
 
     #[test]

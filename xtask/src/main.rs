@@ -9,6 +9,7 @@ mod bench;
 mod chaos;
 mod complexity;
 mod demo;
+mod fuzz;
 mod generated;
 mod program;
 mod servers;
@@ -26,6 +27,8 @@ usage: cargo xtask CHORE
   tidy            the project's own rules: file heads, sizes, forbidden words
   servers up      build and start the servers of docker/; needs a Docker engine
   servers down    stop them
+  fuzz [TARGET ...] [--seconds N]  run the fuzz targets whose name contains TARGET, or all, each for N seconds
+                  (default 60); needs the nightly toolchain and cargo-fuzz
   demo            fetch a URL of every scheme from servers made for it; needs nothing but Rust
   chaos [--seed N] [--rounds N] [--seconds N]  random faults, kills and full disks; 200 rounds by default
   complexity [FILTER]  instructions per byte of hostile texts must not grow with their length; needs valgrind
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["servers", "up"] => servers::up(),
         ["servers", "down"] => servers::down(),
+        ["fuzz", ref arguments @ ..] => fuzz::run(arguments),
         ["demo"] => demo::run(),
         ["chaos", ref options @ ..] => chaos::run(options),
         ["complexity"] => complexity::run("").map(print_skipped),

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::program::{cargo, command_output, root, run_command, version};
-use crate::{chaos, complexity, demo, generated, servers, tidy};
+use crate::{chaos, complexity, demo, fuzz, generated, servers, tidy};
 
 /// One step. It returns a description of what was skipped, or nothing.
 struct Step {
@@ -19,7 +19,7 @@ const fn step(name: &'static str, run: fn() -> Result<Option<String>, String>) -
     Step { name, run }
 }
 
-const STEPS: [Step; 17] = [
+const STEPS: [Step; 18] = [
     step("format", || all(["fmt", "--all", "--check"])),
     step("lints", || all(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])),
     step("tidy", || tidy::run().map(|()| None)),
@@ -35,6 +35,7 @@ const STEPS: [Step; 17] = [
     step("ring", || all(["check", "-p", "fetch-url", "--no-default-features", "--features", "ring"])),
     step("drivers alone", drivers_alone),
     step("fuzz targets", fuzz_targets),
+    step("fuzz smoke", fuzz::smoke),
     step("licences and advisories", deny),
     step("live tests", live),
 ];
@@ -141,7 +142,7 @@ fn drivers_alone() -> Result<Option<String>, String> {
 }
 
 /// Checks that the fuzz targets compile; they are a workspace of their own. `cargo fuzz` needs a nightly toolchain to
-/// run them, but not to compile them.
+/// run them (step "fuzz smoke"), but not to compile them.
 fn fuzz_targets() -> Result<Option<String>, String> {
     let fuzz = root().join("tests/fuzz");
     let mut command = cargo(["check", "--quiet", "--locked", "--target-dir"]);
@@ -224,9 +225,9 @@ mod tests {
     #[test]
     fn summary_names_skipped_steps() {
         let took = Duration::from_millis(2400);
-        assert_eq!(summary(15, took, &[]), "test: all 15 steps passed in 2 s");
-        let line = summary(15, took, &["a skipped".to_owned(), "b skipped".to_owned()]);
-        assert_eq!(line, "test: all 15 steps passed in 2 s; skipped: a skipped; b skipped");
+        assert_eq!(summary(16, took, &[]), "test: all 16 steps passed in 2 s");
+        let line = summary(16, took, &["a skipped".to_owned(), "b skipped".to_owned()]);
+        assert_eq!(line, "test: all 16 steps passed in 2 s; skipped: a skipped; b skipped");
     }
 
     #[test]

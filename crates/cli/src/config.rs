@@ -2,6 +2,7 @@
 
 mod secret_option;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read as _};
@@ -112,7 +113,7 @@ fn read_lines(file: impl io::Read, path: &Path) -> Result<Vec<Line>, Error> {
     }
     let all: Vec<_> = lines.iter().flat_map(|line| line.arguments.iter().cloned()).collect();
     // The lines are parsed one by one only to find the line with the error.
-    if parse_arguments(ConfigTarget::Fetch, &all).is_err() {
+    if parse_arguments(ConfigTarget::Fetch, &all).is_err() || lacks_value(&lines) {
         for line in &lines {
             let parsed = parse_arguments(ConfigTarget::Fetch, &line.arguments);
             let parsed = parsed
@@ -125,6 +126,20 @@ fn read_lines(file: impl io::Read, path: &Path) -> Result<Vec<Line>, Error> {
         }
     }
     Ok(lines)
+}
+
+/// Returns `true` if an option has no value on its line, and would take the URL of the next line as its value.
+fn lacks_value(lines: &[Line]) -> bool {
+    let lone = lines.iter().filter_map(|line| match &line.arguments[..] {
+        [option] if option.as_encoded_bytes().starts_with(b"-") => Some(option),
+        _ => None,
+    });
+    // Each option is parsed once, however often it occurs.
+    let is_error = |option: &OsString| {
+        let parsed = parse_arguments(ConfigTarget::Fetch, std::slice::from_ref(option));
+        parsed.is_err_and(|error| error.kind() == ErrorKind::InvalidValue)
+    };
+    lone.collect::<BTreeSet<_>>().into_iter().any(is_error)
 }
 
 /// Parses arguments with clap, for the command.
@@ -196,6 +211,15 @@ fn parse_value(text: &str) -> Result<Option<String>, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn option_without_its_value_does_not_take_the_next_line() {
+        let read = |text: &str| read_lines(text.as_bytes(), Path::new("f")).map(|lines| lines.len());
+        let error = read("silent\noutput\nurl = http://h/\n").expect_err("no value");
+        assert!(error.to_string().contains("f:2: a value is required"), "{error}");
+        assert_eq!(read("silent\nsilent\nurl = http://h/\n").ok(), Some(3));
+        assert_eq!(read("data = -\nurl = http://h/\n").ok(), Some(2));
+    }
 
     #[test]
     fn lines_are_parsed_into_arguments_or_rejected() {

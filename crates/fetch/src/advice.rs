@@ -1,5 +1,7 @@
 //! Advice for URLs that do not name a data object, such as `mailto:` and `telnet:`.
 
+use fetch_url_core::Host;
+
 use crate::Hint;
 
 /// Instructions for a URL that does not name a data object (RFC 1738 §3.5, §3.8), as text and as values. The
@@ -83,5 +85,36 @@ impl From<String> for AdviceValue {
 impl From<Option<String>> for AdviceValue {
     fn from(text: Option<String>) -> Self {
         text.map_or(Self::Absent, Self::Text)
+    }
+}
+
+/// Returns the host as programs such as `telnet` expect it: an IPv6 address without the brackets of the URL, and its
+/// zone after `%` instead of `%25` (RFC 4007 §11).
+pub(crate) fn command_host(host: &Host<'_>) -> String {
+    match host {
+        Host::V6(address) => address.to_string(),
+        Host::V6Zone(address, zone) => format!("{address}%{zone}"),
+        host => host.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fetch_url_core::parse;
+
+    use super::*;
+
+    #[test]
+    fn commands_have_ipv6_addresses_without_brackets() {
+        for (host, expected) in [
+            ("h.example", "h.example"),
+            ("192.0.2.1", "192.0.2.1"),
+            ("[2001:db8::1]", "2001:db8::1"),
+            ("[fe80::1%25eth0]", "fe80::1%eth0"),
+        ] {
+            let url = format!("gopher://{host}/");
+            let parsed = parse(&url).expect("a URL");
+            assert_eq!(command_host(&parsed.url.host().expect("a host")), expected);
+        }
     }
 }

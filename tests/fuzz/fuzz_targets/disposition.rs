@@ -3,6 +3,7 @@
 //!
 //! The modules are private to their crate and are compiled here a second time.
 #![no_main]
+#![allow(dead_code, reason = "the engine uses the rest")]
 
 #[path = "../../../crates/fetch/src/drivers/http/content_disposition.rs"]
 mod content_disposition;
@@ -32,7 +33,10 @@ fn check(name: &str) {
     assert!(!name.contains(char::is_control) && name.len() <= 200, "{name:?}");
     assert_eq!(fetch_url_proto::text::sanitise(name.as_bytes()), name);
     let lower = name.to_lowercase();
-    assert!(![".fetch-url.part", ".fetch-url.json", ".fetch-url.new"].iter().any(|ours| lower.ends_with(ours)), "{name:?}");
+    assert!(
+        ![".fetch-url.part", ".fetch-url.json", ".fetch-url.new"].iter().any(|ours| lower.ends_with(ours)),
+        "{name:?}"
+    );
     let stem = lower.split('.').next().unwrap_or_default().trim_end();
     assert!(!["con", "prn", "aux", "nul", "com1", "lpt9", "conin$", "com\u{b9}"].contains(&stem), "{name:?}");
 }

@@ -6,7 +6,7 @@
 
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::gopher::{DotStuffing, Exchange, GopherRequest};
-use fetch_url_proto::{Details, Entry, Event, RecvBuffer, Machine, Step};
+use fetch_url_proto::{Details, Entry, Event, Machine, RecvBuffer, Step};
 use libfuzzer_sys::fuzz_target;
 
 const ASKED: [&str; 7] = [

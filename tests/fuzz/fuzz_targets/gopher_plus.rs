@@ -5,7 +5,7 @@
 #![no_main]
 
 use fetch_url_proto::gopher_plus::{
-    Admin, Attributes, AttributesReader, Question, ErrorResponse, MAX_STATUS_BYTES, View, encode_answers, is_data_block,
+    Admin, Attributes, AttributesReader, ErrorResponse, MAX_STATUS_BYTES, Question, View, encode_answers, is_data_block,
     status,
 };
 use fetch_url_proto::{RecvBuffer, WireError, calendar};

@@ -97,6 +97,8 @@ const URLS: &[&str] = &[
     // User information, and text that resembles it.
     "http://a@b@c/",
     "ftp://u:p@a@b/",
+    "ftp://good.example?@evil.example",
+    "http://good.example?@evil.example/",
     "http://@example.com/",
     "http://:@example.com/",
     "http://u:p:q@example.com/",

@@ -5,6 +5,7 @@ use fetch_url_core::GopherUrl;
 use fetch_url_proto::text::sanitise;
 
 use crate::NotFetchable;
+use crate::advice::command_host;
 
 /// Returns host, port and a shell command for the item.
 pub(super) fn item_advice(url: &GopherUrl<'_>, port: u16) -> NotFetchable {
@@ -16,8 +17,8 @@ pub(super) fn item_advice(url: &GopherUrl<'_>, port: u16) -> NotFetchable {
         _ => ("a telnet session", "telnet"),
     };
     let command = match url.gtype() {
-        b'2' => format!("{program} {host} -p {port}"),
-        _ => format!("{program} {host} {port}"),
+        b'2' => format!("{program} {} -p {port}", command_host(host)),
+        _ => format!("{program} {} {port}", command_host(host)),
     };
     let mut text = format!("This item is {kind}, not an object that can be fetched.\n  {command}\n");
     if url.gtype() != b'2' && !login.is_empty() {

@@ -3,13 +3,13 @@
 use fetch_url_core::TelnetUrl;
 use fetch_url_proto::text::sanitise;
 
+use crate::advice::command_host;
 use crate::{Hint, NotFetchable};
 
 /// Returns host, port, user name and a shell command. The user name and the password of the URL are advisory (RFC 1738
 /// §3.8); the password is never shown.
 pub(super) fn telnet_advice(url: &TelnetUrl<'_>, port: u16) -> NotFetchable {
-    // Telnet programs expect an IPv6 address without the brackets of the URL.
-    let host = url.authority().host_port().host().to_string().trim_matches(['[', ']']).to_owned();
+    let host = command_host(url.authority().host_port().host());
     let user = url.authority().user().map(|user| sanitise(&user.decode()));
     let named_user = user.as_deref().filter(|user| !user.is_empty());
     let login_option = named_user.map(|user| format!("-l {} ", shell_quoted(user))).unwrap_or_default();
@@ -37,5 +37,20 @@ fn shell_quoted(word: &str) -> String {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fetch_url_core::{Url, parse};
+
+    use super::*;
+
+    #[test]
+    fn command_has_the_zone_of_a_link_local_address_after_a_percent_sign() {
+        let parsed = parse("telnet://me@[fe80::1%25eth0]").expect("a URL");
+        let Url::Telnet(url) = parsed.url else { panic!("not a telnet URL") };
+        let advice = telnet_advice(&url, 23);
+        assert!(advice.text.contains("telnet -l me fe80::1%eth0 23\n"), "{}", advice.text);
     }
 }

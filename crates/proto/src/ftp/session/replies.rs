@@ -26,9 +26,25 @@ impl Session {
             Some(Pending::Command(command)) => {
                 let command = command.clone();
                 self.pending.pop_front();
-                // After a rejection, the replies to the other commands are ignored.
-                if self.rejection.is_some() { Ok(()) } else { self.handle_command_reply(&command, reply) }
+                if self.rejection.is_some() {
+                    self.handle_reply_after_rejection(&command, reply.code);
+                    return Ok(());
+                }
+                self.handle_command_reply(&command, reply)
             }
+        }
+    }
+
+    /// Handles the reply to a command that was sent before another one was rejected. It is ignored, except that the
+    /// directory of the session follows the CWDs: the next request starts there.
+    fn handle_reply_after_rejection(&mut self, command: &Command, code: u16) {
+        let argument = command.argument().unwrap_or_default();
+        match (command.verb(), code) {
+            (Verb::Cwd, 200..=299) => self.working_dir.record_accepted_cwd(argument),
+            (Verb::Cwd, _) => {
+                self.working_dir.record_rejected_cwd(argument);
+            }
+            _ => {}
         }
     }
 

@@ -501,6 +501,29 @@ fn session_serves_another_request_after_a_rejection() {
 }
 
 #[test]
+fn cwds_accepted_after_a_rejection_are_not_repeated() {
+    let mut scenario = Scenario::anonymous(Pipelining::BeforeGreeting);
+    let start = |scenario: &mut Scenario, url: &str| {
+        let request = request(url, &RequestOptions::default());
+        scenario.session.start_request(&request, &DataMode::PasvOnly).expect("a reachable directory");
+    };
+    start(&mut scenario, "ftp://h/a/b");
+    let replies = [&HELLO[..], &["500 no PASV", "250 a", "200 I", "213 10", "213 19941201123456"]].concat();
+    scenario.run(&replies);
+    assert_eq!(scenario.log.pop().as_deref(), Some("= rejected Some(Pasv) 500"));
+    scenario.log.clear();
+    start(&mut scenario, "ftp://h/a/c");
+    let replies = ["227 (127,0,0,1,7,208)", "200 I", "213 10", "213 19941201123456", "150 here", "226 done"];
+    scenario.run(&replies).assert_log(
+        "C PASV | TYPE I | SIZE c | MDTM c
+         = ready Some(2000) Some(10)
+         C RETR c
+         = receive
+         = done",
+    );
+}
+
+#[test]
 fn empty_cwd_argument_is_sent_and_its_rejection_reported() {
     let mut scenario = Scenario::anonymous(Pipelining::Off);
     scenario.start("ftp://h//etc/motd").run(&[&HELLO[..], &["501 what"]].concat());

@@ -350,6 +350,15 @@ fn gopher_plus_error_is_a_refusal_with_its_code() {
 }
 
 #[test]
+fn gopher_plus_error_ends_at_its_first_line_of_one_dot_wherever_it_is_cut() {
+    for end in [After::Closed, After::Open] {
+        let answer = b"--1\r\n1 Admin <a@b.example>\r\nNot here\n.\nbeyond\r\n.\r\n";
+        check(PLUS, answer, end, &["refused:1:Not here", "done"]);
+    }
+    check(PLUS, b"--2\r\n1 Gone.\r\n", After::Closed, &["refused:1:Gone.", "done"]);
+}
+
+#[test]
 fn item_attributes_become_one_entry_per_item() {
     let answer = b"+-1\r\n+INFO: 0A\t/a\th.example\t70\t+\r\n+ADMIN:\r\n Admin: x <y@z.example>\r\n\
         +VIEWS:\r\n text/plain: <1k>\r\n+INFO: 1B\t/b\th.example\t70\r\n.\r\n";
