@@ -3,3 +3,4 @@
 mod listing;
 mod reply_codes;
 mod session;
+mod session_reuse;
