@@ -7,6 +7,7 @@ mod bytes_source;
 mod checks;
 mod crlf_to_lf;
 mod errors;
+mod expected_prefix;
 mod file_body;
 pub(crate) mod limits;
 mod prefix;

@@ -19,14 +19,26 @@ pub struct Resume {
     /// The URL of the response, without credentials and query: a validator is valid for one resource only.
     /// `None` skips this check.
     pub resource: Option<String>,
-    /// The last received bytes, up to 64. If the protocol does not report the offset of the data that it
-    /// sends, these bytes are requested again and compared.
+    /// The last received bytes, up to 64. They are requested again and compared, because validators and offsets that
+    /// servers report may be wrong.
     pub tail: Vec<u8>,
 }
 
 impl Resume {
     /// Number of bytes kept in `tail`.
     pub(crate) const TAIL: usize = 64;
+
+    /// Returns the bytes that are requested again. The request always starts above offset 0: a response from offset 0
+    /// is the whole object.
+    pub(crate) fn overlap(&self) -> &[u8] {
+        let most = usize::try_from(self.offset.saturating_sub(1)).unwrap_or(usize::MAX);
+        &self.tail[self.tail.len().saturating_sub(most)..]
+    }
+
+    /// Returns the offset of the first byte to request.
+    pub(crate) fn request_offset(&self) -> u64 {
+        self.offset - self.overlap().len() as u64
+    }
 }
 
 /// Identifies one version of an object (RFC 9110 §8.8). Its `Display` form is a line for [`Validator::from_text`].

@@ -65,11 +65,11 @@ impl Resumer for EngineResumer {
     fn resume(
         mut self: Box<Self>,
         error: Error,
-        break_point: InterruptPosition,
+        position: InterruptPosition,
         may_restart: bool,
     ) -> ResumeFuture {
         Box::pin(async move {
-            let resumed = self.try_resume(error, break_point, may_restart).await;
+            let resumed = self.try_resume(error, position, may_restart).await;
             (self as Box<dyn Resumer>, resumed)
         })
     }
@@ -79,11 +79,11 @@ impl EngineResumer {
     async fn try_resume(
         &mut self,
         error: Error,
-        break_point: InterruptPosition,
+        position: InterruptPosition,
         may_restart: bool,
     ) -> Result<ResumedBody, Error> {
-        let offset = break_point.offset;
-        let resume = self.resume_data(break_point);
+        let offset = position.offset;
+        let resume = self.resume_data(position);
         // If the body cannot be continued, a restart requires `Meta::is_repeatable` or `--retry-all-errors`, because
         // the object may have changed. A request that failed because of this client's pipelining is sent again if no
         // byte was delivered.

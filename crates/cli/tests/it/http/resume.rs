@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::support::{RunResult, http_server, part_path, run_fetch_url};
+use crate::support::{OVERLAP, RunResult, http_server, part_path, run_fetch_url};
 use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, OldFile, Target, pattern_vec};
 
 const SIZE: usize = 3000;
@@ -32,7 +32,7 @@ fn start_truncating_server(ranged: fn() -> HttpResponse) -> HttpServer {
 }
 
 fn partial_response() -> HttpResponse {
-    let range = format!("bytes {CUT_AT}-{}/{SIZE}", SIZE - 1);
+    let range = format!("bytes {}-{}/{SIZE}", CUT_AT - OVERLAP, SIZE - 1);
     HttpResponse::new(206).header("ETag", "\"v1\"").header("Content-Range", range)
 }
 
@@ -57,7 +57,7 @@ fn response_shorter_than_its_content_range_exits_18() {
 
 #[test]
 fn included_headers_are_never_resumed_as_the_object() {
-    let server = start_truncating_server(|| partial_response().body(object().split_off(CUT_AT)));
+    let server = start_truncating_server(|| partial_response().body(object().split_off(CUT_AT - OVERLAP)));
     let target = Target::new(OldFile::Absent).expect("create target directory");
     run_fetch_url(["-i", "-o", path_text(&target.path()), &server.url("/o")]).assert_exit(18);
     assert!(target.leftovers().expect("read target directory").is_empty());
@@ -66,7 +66,7 @@ fn included_headers_are_never_resumed_as_the_object() {
 
 #[test]
 fn failed_connection_leaves_the_part_unchanged() {
-    let server = start_truncating_server(|| partial_response().body(object().split_off(CUT_AT)));
+    let server = start_truncating_server(|| partial_response().body(object().split_off(CUT_AT - OVERLAP)));
     let target = run_interrupted_download(&server);
     let (name, url) = (target.path(), server.url("/o"));
     let part = part_path(&name);
@@ -91,7 +91,7 @@ fn redirected_download_is_resumed() {
     let server =
         http_server(|request: &HttpRequest| match (request.path().as_str(), request.header("range")) {
             ("/o", _) => HttpResponse::new(302).header("Location", "/elsewhere"),
-            (_, Some(_)) => partial_response().body(object().split_off(CUT_AT)),
+            (_, Some(_)) => partial_response().body(object().split_off(CUT_AT - OVERLAP)),
             _ => HttpResponse::new(200).header("ETag", "\"v1\"").body(object()).cut_body_at(CUT_AT as u64),
         });
     let target = run_interrupted_download(&server);
@@ -103,7 +103,7 @@ fn redirected_download_is_resumed() {
 fn kill_during_a_resume_keeps_the_part() {
     let server = start_truncating_server(|| {
         partial_response()
-            .body(object().split_off(CUT_AT))
+            .body(object().split_off(CUT_AT - OVERLAP))
             .cut_body_at(100)
             .then_stall(Duration::from_secs(9))
     });
@@ -249,11 +249,11 @@ fn retries_without_progress_are_limited() {
             None => response_with_etag(200).body(vec![1; SIZE]).cut_body_at(MIB as u64),
             Some(_) if number % 2 == 1 => HttpResponse::new(503),
             Some(_) => {
-                let range = format!("bytes {MIB}-{}/{SIZE}", SIZE - 1);
+                let range = format!("bytes {}-{}/{SIZE}", MIB - OVERLAP, SIZE - 1);
                 response_with_etag(206)
                     .header("Content-Range", range)
-                    .body(vec![1; SIZE - MIB])
-                    .cut_body_at(0)
+                    .body(vec![1; SIZE - MIB + OVERLAP])
+                    .cut_body_at(OVERLAP as u64)
             }
         }
     });

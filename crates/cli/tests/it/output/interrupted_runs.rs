@@ -5,9 +5,9 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    check_in_parallel, ensure, fetch_url_command, http_server, http_server_first_then, part_metadata_path,
-    part_path, run_fetch_url, run_shell, send_signal, spawn_fetch_url, strong_etag_headers, temp_dir,
-    wait_for_exit, wait_until,
+    OVERLAP, check_in_parallel, ensure, fetch_url_command, http_server, http_server_first_then,
+    part_metadata_path, part_path, run_fetch_url, run_shell, send_signal, spawn_fetch_url,
+    strong_etag_headers, temp_dir, wait_for_exit, wait_until,
 };
 use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, OldFile, Target, file_handler, pattern_vec};
 
@@ -65,7 +65,7 @@ fn signal_keeps_part_file_for_resume() {
             resume_and_check(&target, &server);
             let requests = server.requests();
             let range = requests.last().and_then(|request| request.header_text("range"));
-            assert_eq!(range, Some(format!("bytes={}-", part.len()).as_str()));
+            assert_eq!(range, Some(format!("bytes={}-", part.len() - OVERLAP).as_str()));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::support::{
-    RunResult, http_server, http_server_first_then, part_metadata_path, part_path, run_fetch_url,
+    OVERLAP, RunResult, http_server, http_server_first_then, part_metadata_path, part_path, run_fetch_url,
     strong_etag_headers, temp_dir,
 };
 use fetch_url_tests::{
@@ -95,7 +95,7 @@ fn continue_requests_only_the_missing_bytes() {
         };
         let ranges =
             two_runs(fault, between, file_handler(first_version(), strong_etag_headers()), &first_version());
-        assert_eq!(ranges, ["-".to_owned(), format!("bytes={}-", part_size.get())]);
+        assert_eq!(ranges, ["-".to_owned(), format!("bytes={}-", part_size.get() - OVERLAP)]);
     }
 }
 
@@ -123,7 +123,7 @@ fn continue_sends_if_range_with_strong_etag_or_old_date() {
         assert_complete(&target, &first_version());
         let last = server.requests().pop().expect("a request");
         assert_eq!(last.header_text("if-range"), Some(condition), "{name}");
-        assert_eq!(last.header_text("range"), Some(format!("bytes={CUT}-").as_str()));
+        assert_eq!(last.header_text("range"), Some(format!("bytes={}-", CUT - OVERLAP).as_str()));
     }
 }
 
@@ -159,7 +159,7 @@ fn continue_restarts_when_etag_changed() {
     ] {
         let changed = file_handler(second_version(), file_options("\"v2\"", how));
         let ranges = two_runs(truncated_reply, |_| {}, changed, &second_version());
-        assert_eq!(ranges[..2], ["-".to_owned(), format!("bytes={CUT}-")], "{how:?}");
+        assert_eq!(ranges[..2], ["-".to_owned(), format!("bytes={}-", CUT - OVERLAP)], "{how:?}");
     }
     let shorter =
         file_handler(second_version()[..1000].to_vec(), file_options("\"v2\"", RangeSupport::IfRangeIgnored));
@@ -182,15 +182,16 @@ fn continue_restarts_when_server_ignores_or_shifts_ranges() {
 /// version.
 #[test]
 fn continue_rejects_206_of_another_version_or_range() {
+    let start = CUT - OVERLAP;
     let total = SIZE.to_string();
     let rows: [&[(&'static str, String)]; 8] = [
-        &[("Content-Range", format!("bytes {CUT}-{}/{total}", SIZE - 1))],
-        &[("ETag", "\"v2\"".into()), ("Content-Range", format!("bytes {CUT}-{}/{total}", SIZE - 1))],
-        &[("ETag", "W/\"v1\"".into()), ("Content-Range", format!("bytes {CUT}-{}/{total}", SIZE - 1))],
-        &[("ETag", "\"v1\"".into()), ("Content-Range", format!("bytes {CUT}-{}/{}", SIZE - 1, SIZE + 7))],
+        &[("Content-Range", format!("bytes {start}-{}/{total}", SIZE - 1))],
+        &[("ETag", "\"v2\"".into()), ("Content-Range", format!("bytes {start}-{}/{total}", SIZE - 1))],
+        &[("ETag", "W/\"v1\"".into()), ("Content-Range", format!("bytes {start}-{}/{total}", SIZE - 1))],
+        &[("ETag", "\"v1\"".into()), ("Content-Range", format!("bytes {start}-{}/{}", SIZE - 1, SIZE + 7))],
         &[("ETag", "\"v1\"".into())],
         &[("ETag", "\"v1\"".into()), ("Content-Range", "bytes 7".into())],
-        &[("ETag", "\"v1\"".into()), ("Content-Range", format!("lines {CUT}-{}/{total}", SIZE - 1))],
+        &[("ETag", "\"v1\"".into()), ("Content-Range", format!("lines {start}-{}/{total}", SIZE - 1))],
         &[("ETag", "\"v1\"".into()), ("Content-Type", "multipart/byteranges; boundary=x".into())],
     ];
     for fields in rows {
@@ -200,7 +201,7 @@ fn continue_rejects_206_of_another_version_or_range() {
             Some(_) => fields
                 .iter()
                 .fold(HttpResponse::new(206), |reply, (name, value)| reply.header(name, value))
-                .body(&second_version()[CUT..]),
+                .body(&second_version()[start..]),
             None => HttpResponse::new(200).header("ETag", "\"v2\"").body(second_version()),
         };
         println!("{row:?}");
@@ -216,7 +217,7 @@ fn reply_without_last_chunk(_: &HttpRequest) -> HttpResponse {
 }
 
 #[test]
-fn continue_accepts_416_as_proof_of_complete_part_file() {
+fn continue_of_a_complete_part_file_requests_only_its_end() {
     let ranges = two_runs(
         reply_without_last_chunk,
         |_| {},
@@ -225,8 +226,8 @@ fn continue_accepts_416_as_proof_of_complete_part_file() {
     );
     assert_eq!(
         ranges,
-        ["-".to_owned(), format!("bytes={SIZE}-")],
-        "416 with the same length and entity tag is a success"
+        ["-".to_owned(), format!("bytes={}-", SIZE - OVERLAP)],
+        "the last bytes prove that the file is complete"
     );
 }
 
@@ -293,7 +294,7 @@ fn continue_truncates_part_file_to_recorded_length() {
         file_handler(first_version(), strong_etag_headers()),
         &first_version(),
     );
-    assert_eq!(ranges, ["-".to_owned(), format!("bytes={CUT}-")]);
+    assert_eq!(ranges, ["-".to_owned(), format!("bytes={}-", CUT - OVERLAP)]);
 }
 
 #[test]
@@ -371,7 +372,7 @@ fn continue_restarts_when_metadata_is_garbage() {
 }
 
 #[test]
-fn repeated_interruptions_transfer_each_byte_once() {
+fn repeated_interruptions_transfer_only_the_overlap_twice() {
     let target = Target::new(OldFile::Present).expect("a directory");
     let (content, step) = (first_version(), 70_000);
     let serve_file = file_handler(content.clone(), strong_etag_headers());
@@ -381,7 +382,7 @@ fn repeated_interruptions_transfer_each_byte_once() {
     assert_complete(&target, &content);
     assert_eq!(
         request_ranges(&server)[..5],
-        ["-", "bytes=70000-", "bytes=140000-", "bytes=210000-", "bytes=280000-"]
+        ["-", "bytes=69936-", "bytes=139872-", "bytes=209808-", "bytes=279744-"]
     );
 }
 
@@ -406,7 +407,7 @@ fn continue_has_a_long_option() {
     run_fetch_url(["--continue".as_ref(), "-o".as_ref(), output.as_os_str(), server.url("/o").as_ref()])
         .assert_exit(0);
     assert_complete(&target, &first_version());
-    assert_eq!(request_ranges(&server)[1], format!("bytes={CUT}-"));
+    assert_eq!(request_ranges(&server)[1], format!("bytes={}-", CUT - OVERLAP));
 }
 
 #[test]

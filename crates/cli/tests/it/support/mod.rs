@@ -22,6 +22,9 @@ pub(crate) use fetch_url_tests::check_in_parallel;
 use fetch_url_tests::{FileHeaders, HttpRequest, HttpResponse, HttpServer, RangeSupport};
 pub(crate) use measured_run::run_measuring_memory;
 
+/// The number of bytes before the offset of a resume that are requested again and compared.
+pub(crate) const OVERLAP: usize = 64;
+
 /// The time limit of one run.
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 

@@ -16,6 +16,7 @@ mod index_page;
 mod interim;
 mod interim_stream;
 pub(crate) mod options;
+mod overlap;
 mod plan;
 mod proxy_transport;
 mod range_headers;

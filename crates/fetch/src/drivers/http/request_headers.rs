@@ -41,7 +41,7 @@ pub(super) fn request_headers(request: &Request, options: &HttpOptions) -> Resul
     headers.insert(USER_AGENT, HeaderValue::from_static(DEFAULT_USER_AGENT));
     headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
     let resume = request.resume();
-    let resumed = resume.map(|resume| ByteRange::Span { first: resume.offset, last: None });
+    let resumed = resume.map(|resume| ByteRange::Span { first: resume.request_offset(), last: None });
     if let Some(range) = resumed.or(request.wanted_range()).filter(|_| request.want() != crate::Want::Head) {
         // With a content coding, the range would count the bytes of the encoded form.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));

@@ -186,10 +186,10 @@ fn partial_response(plan: &HttpPlan, response: IncomingResponse, reply: String) 
     build_response(plan, response, meta, Some(last - first + 1))
 }
 
-/// Returns `true` if a part continues the partial download: it has the same validator and size, and starts at the
-/// next byte (RFC 9110 §15.3.7.3). Checked because some servers ignore If-Range.
+/// Returns `true` if a part continues the partial download: it has the same validator and size, and starts where the
+/// request does (RFC 9110 §15.3.7.3). Checked because some servers ignore If-Range.
 fn continues_resume(resume: &Resume, first: u64, last: u64, size: Option<u64>, headers: &HeaderMap) -> bool {
-    first == resume.offset
+    first == resume.request_offset()
         && !has_content_coding(headers)
         && validator_from_headers(headers).as_ref() == Some(&resume.validator)
         && size.is_some_and(|size| last + 1 == size)

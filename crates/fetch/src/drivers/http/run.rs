@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::plan::HttpPlan;
 use super::transports::Transports;
-use super::{challenge, response, transport_error};
+use super::{challenge, overlap, response, transport_error};
 use crate::driver::RunFuture;
 use crate::{Error, Outcome, Plan, Resend, RunContext};
 
@@ -46,7 +46,12 @@ async fn run_plan(run: HttpRun, ctx: RunContext) -> Result<Outcome, Error> {
         plan.login_after_challenge = Some(login);
         return Ok(Outcome::Resend(Resend::new(rejection, Box::new(HttpRun { plan, transports }))));
     }
-    response::interpret_response(&plan, response)
+    match response::interpret_response(&plan, response)? {
+        Outcome::Response(response) => {
+            overlap::check_overlap(response, plan.resume.as_ref(), &ctx).await.map(Outcome::Response)
+        }
+        outcome => Ok(outcome),
+    }
 }
 
 /// Marks the error so that a request that is not idempotent is retried only if it was never sent, or if the server did
