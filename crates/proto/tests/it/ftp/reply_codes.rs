@@ -50,3 +50,21 @@ fn greeting_230_replaces_the_login() {
     let log = "C USER anonymous | PASS *** | EPSV\n= ready Some(2000) None\nC NLST\n= receive\n= done";
     Scenario::anonymous(Pipelining::BeforeGreeting).start("ftp://h").run(&replies).assert_log(log);
 }
+
+#[test]
+fn cwds_accepted_after_a_rejection_are_not_repeated() {
+    let login = ["220 hello", "331 password", "230 in"];
+    let replies = [&login[..], &["500 no PASV", "250 a", "200 I", "213 10", "213 19941201123456"]].concat();
+    let mut scenario = Scenario::anonymous(Pipelining::BeforeGreeting);
+    scenario.start_with_pasv("ftp://h/a/b").run(&replies);
+    assert_eq!(scenario.log.pop().as_deref(), Some("= rejected Some(Pasv) 500"));
+    scenario.log.clear();
+    let replies = ["227 (127,0,0,1,7,208)", "200 I", "213 10", "213 19941201123456", "150 here", "226 done"];
+    scenario.start_with_pasv("ftp://h/a/c").run(&replies).assert_log(
+        "C PASV | TYPE I | SIZE c | MDTM c
+         = ready Some(2000) Some(10)
+         C RETR c
+         = receive
+         = done",
+    );
+}

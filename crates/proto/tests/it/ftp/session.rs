@@ -54,6 +54,12 @@ impl Scenario {
         self
     }
 
+    pub(super) fn start_with_pasv(&mut self, url: &str) -> &mut Self {
+        let request = request(url, &RequestOptions::default());
+        self.session.start_request(&request, &DataMode::PasvOnly).expect("a reachable directory");
+        self
+    }
+
     /// Runs the session with the replies of a server until the request is complete or fails.
     pub(super) fn run(&mut self, replies: &[&str]) -> &mut Self {
         let mut replies = replies.iter();
@@ -495,29 +501,6 @@ fn session_serves_another_request_after_a_rejection() {
         "C SIZE d | MDTM d
          = ready Some(2003) Some(7)
          C RETR d
-         = receive
-         = done",
-    );
-}
-
-#[test]
-fn cwds_accepted_after_a_rejection_are_not_repeated() {
-    let mut scenario = Scenario::anonymous(Pipelining::BeforeGreeting);
-    let start = |scenario: &mut Scenario, url: &str| {
-        let request = request(url, &RequestOptions::default());
-        scenario.session.start_request(&request, &DataMode::PasvOnly).expect("a reachable directory");
-    };
-    start(&mut scenario, "ftp://h/a/b");
-    let replies = [&HELLO[..], &["500 no PASV", "250 a", "200 I", "213 10", "213 19941201123456"]].concat();
-    scenario.run(&replies);
-    assert_eq!(scenario.log.pop().as_deref(), Some("= rejected Some(Pasv) 500"));
-    scenario.log.clear();
-    start(&mut scenario, "ftp://h/a/c");
-    let replies = ["227 (127,0,0,1,7,208)", "200 I", "213 10", "213 19941201123456", "150 here", "226 done"];
-    scenario.run(&replies).assert_log(
-        "C PASV | TYPE I | SIZE c | MDTM c
-         = ready Some(2000) Some(10)
-         C RETR c
          = receive
          = done",
     );
