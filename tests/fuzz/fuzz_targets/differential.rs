@@ -17,6 +17,7 @@
 //! | IPv6 address with a zone | accepted | error |
 //! | `?` in the user name or password (RFC 1738 §5 `user`) | accepted | end of the host |
 //! | unknown scheme without `//`, or with an authority that RFC 1738 does not allow | no host | accepted |
+//! | `mailto://h`, `news://h` | no host, or a news server | a host |
 //! | `ws`, `wss` | unknown schemes | `url`: as `http` |
 //!
 //! A URL that only one of them accepts is not compared.
@@ -55,6 +56,8 @@ fn is_known_difference(url: &Url<'_>) -> bool {
         Url::Other(other) => {
             has_question_mark || other.authority().is_none() || matches!(other.scheme_name(), "ws" | "wss")
         }
+        // A mail address and an article have no authority, even if they begin with two slashes.
+        Url::Mailto(_) | Url::News(_) => printed.contains("://"),
         Url::File(_) => has_drive_letter(&printed),
         _ => has_question_mark,
     }
