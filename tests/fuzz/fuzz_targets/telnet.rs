@@ -188,7 +188,9 @@ fn shell_words(command: &str) -> Vec<String> {
             ' ' => words.push(String::new()),
             '\\' => word.push(characters.next().expect("a character after the backslash")),
             character => {
-                assert!(!"|&;<>()$`\"*?[]#~=!{}\t\n".contains(character), "{command}");
+                let is_special = "|&;<>()$`\"*?[]#=!{}\t\n".contains(character);
+                // A tilde has a meaning at the start of a word only.
+                assert!(!is_special && !(character == '~' && word.is_empty()), "{command}");
                 word.push(character);
             }
         }

@@ -47,7 +47,9 @@ impl WorkingDir {
     pub(super) fn learn_login_dir(&mut self, text: &[u8]) {
         let name = text.split(|&byte| byte == b'"').nth(1).unwrap_or_default();
         let has_two = text.iter().filter(|&&byte| byte == b'"').count() == 2;
-        let is_usable = has_two && name.starts_with(b"/") && !name.contains(&0xff) && !name.contains(&0);
+        // It becomes an argument of CWD.
+        let is_sendable = !name.iter().any(|byte| matches!(byte, 0 | b'\r' | b'\n' | 0xff));
+        let is_usable = has_two && name.starts_with(b"/") && is_sendable;
         self.login_dir = is_usable.then(|| name.to_vec());
     }
 }
@@ -85,7 +87,7 @@ mod tests {
         let mut dir = WorkingDir::default();
         dir.record_rejected_cwd(b"x");
         assert_eq!(dir.cwds_to(&[]), None);
-        for odd in ["\"/a\"\"b\"", "\"relative\"", "no quotes", "\"/open", ""] {
+        for odd in ["\"/a\"\"b\"", "\"relative\"", "no quotes", "\"/open", "\"/a\rb\"", ""] {
             dir.learn_login_dir(odd.as_bytes());
             assert_eq!(dir.cwds_to(&[]), None, "{odd}");
         }
