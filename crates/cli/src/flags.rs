@@ -188,7 +188,8 @@ pub struct FetchFlags {
     /// Resume at byte OFFSET; - resumes where an earlier run ended
     ///
     /// With -, the object is fetched from the start if it has changed. With a number, the first
-    /// OFFSET bytes of the existing file are kept and the rest is appended.
+    /// OFFSET bytes of FILE are kept and the bytes of the object from OFFSET are appended; FILE
+    /// changes when the download is complete.
     #[arg(
         short = 'C',
         long,
@@ -280,7 +281,7 @@ pub struct FetchFlags {
     #[arg(short = 'y', long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Time and size")]
     pub speed_time: Option<Duration>,
 
-    /// Maximum number of retries after a temporary error
+    /// Maximum number of retries after a transient error
     ///
     /// 0 disables retries.
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Retries")]
@@ -294,7 +295,7 @@ pub struct FetchFlags {
     /// Do not retry if the wait would end more than SECONDS after the start of the request
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Retries")]
     pub retry_max_time: Option<Duration>,
-    /// Also retry after errors that are not temporary
+    /// Also retry after errors that are not transient
     ///
     /// Local errors are never retried: usage, policy, limits, and write errors.
     #[arg(long, help_heading = "Retries")]

@@ -68,6 +68,8 @@ pub struct HttpFlags {
     #[arg(long)]
     pub basic: bool,
     /// Send the login only when requested, with the strongest scheme offered
+    ///
+    /// Digest if the server offers it, otherwise Basic.
     #[arg(long, visible_alias = "anyauth", conflicts_with = "basic")]
     pub digest: bool,
     /// Send TOKEN as Authorization: Bearer

@@ -37,7 +37,8 @@ pub struct TreeFlags {
     pub exclude_glob: Vec<String>,
     /// Delete files that an earlier run copied and the server no longer lists
     ///
-    /// A file that was changed locally is kept, and nothing is deleted if a listing is incomplete.
+    /// A file that was changed locally is kept, and nothing is deleted if a listing is incomplete,
+    /// empty, refused or redirected.
     #[arg(long, help_heading = "Mirror")]
     pub delete: bool,
     /// Copy one page and the files that a browser loads with it

@@ -93,7 +93,7 @@ pub(crate) fn print_explanation_json(parsed: &Parsed<'_>, explained: &Result<Exp
     });
     let status = match explained {
         Ok(explained) => {
-            value["standing"] = json!(standing(explained.support));
+            value["standing"] = json!(scheme_support_name(explained.support));
             value["server"] = explained
                 .server
                 .as_ref()
@@ -110,8 +110,8 @@ pub(crate) fn print_explanation_json(parsed: &Parsed<'_>, explained: &Result<Exp
 }
 
 /// Returns the value of the JSON key `standing`.
-const fn standing(standing: SchemeSupport) -> &'static str {
-    match standing {
+const fn scheme_support_name(support: SchemeSupport) -> &'static str {
+    match support {
         SchemeSupport::BuiltIn => "built_in",
         SchemeSupport::Experimental => "experimental",
         SchemeSupport::NotBuiltIn => "not_built_in",

@@ -46,7 +46,7 @@ fn article_lines(entry: &Entry, facts: &ArticleDetails) -> String {
     let first = format!("{:>8}  {when:<16}  {author}{space}  ", facts.number);
     let indent = " ".repeat(50);
     let options = Options::new(WIDTH).initial_indent(&first).subsequent_indent(&indent);
-    let subject = decode_field("Subject", &facts.subject);
+    let subject = decode_subject(&facts.subject);
     format!("{}\n", textwrap::wrap(&subject, options).join("\n").trim_end())
 }
 
@@ -73,18 +73,19 @@ fn short_author(from: &[u8]) -> String {
     short + "…"
 }
 
-/// Decodes the encoded words (RFC 2047) of a header field and sanitises the result.
-fn decode_field(name: &str, value: &[u8]) -> String {
+/// Decodes the encoded words (RFC 2047) of a Subject and sanitises the result.
+fn decode_subject(value: &[u8]) -> String {
     if !value.windows(2).any(|pair| pair == b"=?") {
         return sanitise(value);
     }
-    let header = [name.as_bytes(), b": ", value, b"\r\n\r\n"].concat();
+    let header = [b"Subject: ", value, b"\r\n\r\n"].concat();
     let message = MessageParser::default().parse_headers(&header);
     let text = message.as_ref().and_then(|message| message.subject());
     sanitise(text.map_or(value, str::as_bytes))
 }
 
-/// Returns the line of a group or an article as the server sends it. Returns `None` for other entries.
+/// Returns the line of a group (LIST ACTIVE) or an article (OVER), made of the parsed values: leading zeros of numbers are
+/// lost. Returns `None` for other entries.
 pub(super) fn raw(entry: &Entry) -> Option<Vec<u8>> {
     let line = match &entry.details {
         Details::Article(facts) => format_overview_line(facts),

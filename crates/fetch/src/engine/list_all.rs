@@ -12,7 +12,7 @@ use crate::Deadline;
 use crate::tree::is_same_directory;
 use crate::{Body, Code, Content, Error, Listing, Meta, Phase, Proof, Request, Response};
 
-/// All entries of a directory, as returned by [`Fetcher::list`](crate::Fetcher::list).
+/// The entries of a directory, as returned by [`Fetcher::list`](crate::Fetcher::list).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct DirectoryListing {
@@ -53,7 +53,8 @@ const MAX_MEMORY: usize = 128 * 1024 * 1024;
 /// The task yields after this many entries, so that other tasks can run.
 const ENTRIES_PER_YIELD: usize = 1024;
 
-/// Returns all entries of the directory that `request` names.
+/// Returns the entries of the directory that `request` names; `limit_error` and `is_complete` tell whether some are missing.
+/// A listing that breaks off with a transient error is requested again.
 pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Result<DirectoryListing, Error> {
     let deadline = Deadline::start(settings.policy.timeouts);
     let mut retries = RetryState::new(settings.policy.retry);

@@ -341,14 +341,15 @@ impl Session {
         if self.queued.is_empty() {
             return 0;
         }
-        let ends_batch = |command: &Command| self.login.ends_batch(command.verb(), self.pipelining);
+        let must_await_reply =
+            |command: &Command| self.login.must_await_reply(command.verb(), self.pipelining);
         let is_blocked = self.pending.iter().any(|pending| match pending {
             Pending::Greeting => self.pipelining != Pipelining::BeforeGreeting,
-            Pending::Command(command) => ends_batch(command),
+            Pending::Command(command) => must_await_reply(command),
         });
         if is_blocked {
             return 0;
         }
-        self.queued.iter().position(ends_batch).map_or(self.queued.len(), |last| last + 1)
+        self.queued.iter().position(must_await_reply).map_or(self.queued.len(), |last| last + 1)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::WireError;
 
-/// Maximum length of an integer in bytes: senders use at most four, and one byte of padding is accepted.
+/// Maximum length of an integer in bytes. [`MAX_INTEGER`] needs five; smaller integers may be padded to five.
 const MAX_INTEGER_BYTES: usize = 5;
 /// Maximum value of an integer.
 const MAX_INTEGER: u64 = 1 << 31;
@@ -10,12 +10,12 @@ const MAX_INTEGER: u64 = 1 << 31;
 /// Appends a compressed integer: seven bits per byte, most significant first; the top bit is set in all bytes but
 /// the last.
 pub(super) fn push_integer(bytes: &mut Vec<u8>, value: usize) {
-    push_group(bytes, value, 0);
+    push_septets(bytes, value, 0);
 }
 
-fn push_group(bytes: &mut Vec<u8>, value: usize, more: u8) {
+fn push_septets(bytes: &mut Vec<u8>, value: usize, more: u8) {
     if value >= 128 {
-        push_group(bytes, value >> 7, 128);
+        push_septets(bytes, value >> 7, 128);
     }
     bytes.push((value & 127) as u8 | more);
 }
@@ -27,14 +27,14 @@ pub(super) fn push_field(bytes: &mut Vec<u8>, tag: usize, value: &[u8]) {
     bytes.extend_from_slice(value);
 }
 
-/// Appends a number field in its shortest form, at least one byte.
+/// Appends a field with a big-endian number in its shortest form, at least one byte.
 pub(super) fn push_number(bytes: &mut Vec<u8>, tag: usize, number: u32) {
     let long = number.to_be_bytes();
     let zeros = long.iter().take(3).take_while(|byte| **byte == 0).count();
     push_field(bytes, tag, long.get(zeros..).unwrap_or_default());
 }
 
-/// A reader of the fields of a group.
+/// Reads tagged fields one after another.
 #[derive(Clone, Debug)]
 pub(super) struct Fields<'o> {
     rest: &'o [u8],
@@ -54,7 +54,7 @@ impl<'o> Fields<'o> {
         if self.rest.is_empty() { Ok(None) } else { self.integer().map(Some) }
     }
 
-    /// Returns the value after a tag: a length and that many bytes.
+    /// Reads the length and the value after a tag. Returns the value.
     pub(super) fn value(&mut self) -> Result<&'o [u8], WireError> {
         let length = self.integer()?;
         self.take(usize::try_from(length).unwrap_or(usize::MAX))
@@ -68,7 +68,7 @@ impl<'o> Fields<'o> {
 
     /// Returns the next `count` bytes.
     pub(super) fn take(&mut self, count: usize) -> Result<&'o [u8], WireError> {
-        let (taken, rest) = self.rest.split_at_checked(count).ok_or_else(short)?;
+        let (taken, rest) = self.rest.split_at_checked(count).ok_or_else(truncated_error)?;
         self.rest = rest;
         Ok(taken)
     }
@@ -76,24 +76,24 @@ impl<'o> Fields<'o> {
     fn integer(&mut self) -> Result<u64, WireError> {
         let mut value = 0;
         for _ in 0..MAX_INTEGER_BYTES {
-            let byte = *self.take(1)?.first().ok_or_else(short)?;
+            let byte = *self.take(1)?.first().ok_or_else(truncated_error)?;
             value = value << 7 | u64::from(byte & 127);
             if byte & 128 == 0 && value <= MAX_INTEGER {
                 return Ok(value);
             }
         }
-        Err(WireError::Unexpected { what: "a length in a WAIS response", got: Default::default() })
+        Err(WireError::Unexpected { what: "a tag or a length in a WAIS response", got: Default::default() })
     }
 }
 
 /// Parses a big-endian number of one to four bytes. Returns `None` for other lengths.
-pub(super) fn number(value: &[u8]) -> Option<u64> {
+pub(super) fn parse_big_endian(value: &[u8]) -> Option<u64> {
     let is_number = (1..=4).contains(&value.len());
     is_number.then(|| value.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
 /// Returns the error for a truncated field.
-pub(super) fn short() -> WireError {
+pub(super) fn truncated_error() -> WireError {
     WireError::Unexpected { what: "a complete WAIS response", got: Default::default() }
 }
 
@@ -147,8 +147,8 @@ mod tests {
         push_number(&mut bytes, 5, 100_000);
         push_number(&mut bytes, 119, 0);
         assert_eq!(bytes, b"\x76\x02\x01\xe9\x05\x03\x01\x86\xa0\x77\x01\x00");
-        assert_eq!(number(b"\x01\xe9"), Some(489));
-        assert_eq!(number(b""), None);
-        assert_eq!(number(b"\0\0\0\0\0"), None);
+        assert_eq!(parse_big_endian(b"\x01\xe9"), Some(489));
+        assert_eq!(parse_big_endian(b""), None);
+        assert_eq!(parse_big_endian(b"\0\0\0\0\0"), None);
     }
 }

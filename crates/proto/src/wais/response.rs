@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::DocumentId;
-use super::coding::{Fields, number, short};
+use super::coding::{Fields, parse_big_endian, truncated_error};
 use crate::WireError;
 use crate::untrusted::safe_url;
 
@@ -199,8 +199,8 @@ fn reference(header: &[u8]) -> Result<Option<Bytes>, WireError> {
 fn diagnostic(fields: &mut Fields<'_>) -> Result<Diagnostic, WireError> {
     let length = fields.take(2)?.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
     let mut inside = Fields::new(fields.take(length)?);
-    let code = <[u8; 2]>::try_from(inside.take(2)?).map_err(|_| short())?;
-    let (_, words) = inside.rest().split_last().ok_or_else(short)?;
+    let code = <[u8; 2]>::try_from(inside.take(2)?).map_err(|_| truncated_error())?;
+    let (_, words) = inside.rest().split_last().ok_or_else(truncated_error)?;
     if fields.take(1)? != TERMINATOR {
         return Err(WireError::Unexpected { what: "the end of a diagnostic", got: Bytes::new() });
     }
@@ -224,9 +224,9 @@ fn document(group: &[u8]) -> Result<Option<DocumentDetails>, WireError> {
     while let Some((tag, value)) = fields.next()? {
         match tag {
             tag::ID => id = Some(DocumentId(value.to_vec())),
-            tag::SCORE => facts.score = number(value),
-            tag::LENGTH => facts.length = number(value),
-            tag::LINES => facts.lines = number(value),
+            tag::SCORE => facts.score = parse_big_endian(value),
+            tag::LENGTH => facts.length = parse_big_endian(value),
+            tag::LINES => facts.lines = parse_big_endian(value),
             tag::TYPES => facts.types = types(value)?,
             tag::SOURCE => facts.source = value.to_vec(),
             tag::DATE => facts.date = value.to_vec(),

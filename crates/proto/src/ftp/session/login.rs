@@ -51,7 +51,8 @@ impl Login {
         self
     }
 
-    /// Returns the login commands that are sent without waiting for the server to ask for them.
+    /// Returns the commands of the login in order. [`must_await_reply`](Self::must_await_reply) decides after which of them the
+    /// session waits. ACCT is sent only if the server asks for it.
     pub(super) fn commands(&self) -> Vec<Command> {
         let mut commands = Vec::new();
         if self.protects {
@@ -66,7 +67,7 @@ impl Login {
     }
 
     /// Returns `true` if the reply to `verb` decides which command is next, so that it must be awaited.
-    pub(super) fn ends_batch(&self, verb: Verb, pipelining: Pipelining) -> bool {
+    pub(super) fn must_await_reply(&self, verb: Verb, pipelining: Pipelining) -> bool {
         match verb {
             // A secret password is sent only after the server has asked for it.
             Verb::User => !(self.is_anonymous && pipelining == Pipelining::BeforeGreeting),
