@@ -112,11 +112,12 @@ struct BodyEnd {
 async fn transfer(
     meta: &Meta,
     body: Body,
-    sink: Sink,
+    mut sink: Sink,
     watch: &mut dyn Progress,
 ) -> Result<(Finished, BodyEnd), Error> {
     if let Some(original) = body.local_file() {
         sink.check_source(&original.file)?;
+        sink.limit_permissions(&original.file);
     }
     let target = sink.begin(meta)?;
     let (done, total) = (meta.offset, meta.head.size);

@@ -90,6 +90,13 @@ impl Sink {
         if is_same { Err(same_file_error()) } else { Ok(()) }
     }
 
+    /// Withholds permissions from a new file that `source`, the local file that is copied, does not have.
+    pub(crate) fn limit_permissions(&mut self, source: &File) {
+        if let (Kind::File(file), Ok(metadata)) = (&mut self.kind, source.metadata()) {
+            file.limit_permissions(&metadata);
+        }
+    }
+
     /// Prepares the destination for the body that `meta` describes.
     pub(crate) fn begin(self, meta: &Meta) -> Result<Target, Error> {
         let mut digest = self.algorithm.map(Digest::new);

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::Instant;
 
@@ -177,6 +177,13 @@ impl FileSink {
             part.paths.directory = Some(directory.clone());
         }
         Ok(this)
+    }
+
+    /// Withholds permissions of group and others that `source` does not have. A replaced file keeps its own.
+    pub(super) fn limit_permissions(&mut self, source: &Metadata) {
+        if let FileKind::Part(part) = &mut self.kind {
+            part.state.mode &= source.permissions().mode() | 0o700;
+        }
     }
 
     /// Returns device and inode of the `.part` file, which gets the final name, or `None` for a device or FIFO.

@@ -2,7 +2,7 @@
 //! patterns.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -10,7 +10,7 @@ use crate::support::mirror::{
     MIRROR_JOURNAL, file_url, list_tree, mirror_directory, run_mirror, set_modification_time, source_tree,
     unix_time,
 };
-use crate::support::{entry_names, run_shell, temp_dir, write_file};
+use crate::support::{entry_names, run_fetch_url, run_shell, temp_dir, write_file};
 
 fn modification_time(path: &Path) -> SystemTime {
     fs::metadata(path).expect("a file").modified().expect("a time")
@@ -264,4 +264,38 @@ fn delete_after_dot_names_was_switched_off_removes_the_dotted_names() {
     assert_eq!(list_tree(&copy), [".d/", ".d/y=.d/y", ".x=.x", "z=z"]);
     mirror_directory(source.path(), &copy, "--delete").assert_exit(0);
     assert_eq!(list_tree(&copy), ["_d/", "_d/y=.d/y", "_x=.x", "z=z"]);
+}
+
+/// docs/spec/semantics.md, rule 9.11. A replaced file keeps its permissions.
+#[test]
+fn copies_of_private_files_are_private() {
+    let (source, target) = (temp_dir(), temp_dir());
+    let mode = |path: &Path| fs::metadata(path).expect("a file").permissions().mode() & 0o777;
+    for (name, mode) in [("private", 0o600), ("group", 0o640), ("public", 0o644), ("read-only", 0o400)] {
+        write_file(source.path(), name, name);
+        fs::set_permissions(source.path().join(name), fs::Permissions::from_mode(mode)).expect("a file");
+    }
+    mirror_directory(source.path(), target.path(), "").assert_exit(0);
+    for name in ["private", "group", "public", "read-only"] {
+        let (original, copy) = (mode(&source.path().join(name)), mode(&target.path().join(name)));
+        assert!(copy & 0o077 & !original == 0 && copy & 0o600 == 0o600, "{name}: {original:o}, {copy:o}");
+    }
+    let copy = target.path().join("public");
+    let (before, url) = (mode(&copy), file_url(source.path()) + "private");
+    run_fetch_url(["-o", copy.to_str().expect("UTF-8"), &url]).assert_exit(0);
+    assert_eq!((mode(&copy), fs::read(&copy).expect("a file")), (before, b"private".to_vec()));
+}
+
+/// docs/spec/cli.md, rule 26.12.
+#[test]
+fn link_that_leads_out_of_the_source_is_copied_with_the_permissions_of_its_target() {
+    let (source, elsewhere, target) = (temp_dir(), temp_dir(), temp_dir());
+    write_file(elsewhere.path(), "secret", "secret");
+    fs::set_permissions(elsewhere.path().join("secret"), fs::Permissions::from_mode(0o600)).expect("a file");
+    symlink(elsewhere.path().join("secret"), source.path().join("link")).expect("a link");
+    symlink(elsewhere.path(), source.path().join("directory")).expect("a link");
+    mirror_directory(source.path(), target.path(), "").assert_exit(0);
+    assert_eq!(list_tree(target.path()), ["link=secret"]);
+    let mode = fs::metadata(target.path().join("link")).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }
