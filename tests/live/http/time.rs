@@ -81,7 +81,7 @@ fn download_after_max_time_is_resumed() {
     assert!(0 < came && came < range().len(), "{came} octets");
     let result = dir.fetch(&["-v", "-C", "-", "-o", "here", &url]).assert_exit(0);
     result
-        .assert_stderr_contains(&format!("> Range: bytes={came}-"))
+        .assert_stderr_contains(&format!("> Range: bytes={}-", came - 64))
         .assert_stderr_contains(" 206 Partial Content");
     dir.assert_entries(&["here"]);
     assert_eq!(dir.read("here"), range());

@@ -46,8 +46,8 @@ impl Site {
                 (name, true) if name.starts_with("slow") => match request.header_text("range") {
                     Some(_) => HttpResponse::new(206)
                         .header("ETag", "\"v1\"")
-                        .header("Content-Range", "bytes 100000-199999/200000")
-                        .body(vec![b's'; 100_000]),
+                        .header("Content-Range", "bytes 99936-199999/200000")
+                        .body(vec![b's'; 100_064]),
                     None => reply.body(vec![b's'; 200_000]),
                 },
                 (name, _) => reply.body(name.to_owned()),
