@@ -1,7 +1,7 @@
 //! `cargo xtask chaos`: runs the program against servers with random faults, kills it, stops it and fills its disk, then
 //! checks what it left.
 //!
-//! A round is drawn from a seed (`chaos/plan.rs`): what is fetched, from which server (`chaos/site.rs`), and what happens
+//! The plan of a round comes from a seed (`chaos/plan.rs`): what is fetched, from which server (`chaos/site.rs`), and what happens
 //! to the processes (`chaos/process.rs`). `chaos/round.rs` plays it and checks the result. A round can be repeated with
 //! its seed; only the moment of a kill relative to the transfer differs.
 

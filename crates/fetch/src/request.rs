@@ -52,7 +52,7 @@ pub(crate) struct RedirectState {
     pub(crate) is_for_gateway: bool,
 }
 
-/// What a request asks for: the object, or metadata only.
+/// The response that a request wants: the object, or its metadata only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Want {

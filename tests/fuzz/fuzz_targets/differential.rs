@@ -73,7 +73,7 @@ fn has_drive_letter(url: &str) -> bool {
     url.split('/').skip(2).any(letter)
 }
 
-/// What a program needs to connect and to ask.
+/// The parts of a URL that select the server and the object.
 #[derive(Clone, Debug, PartialEq)]
 struct Parts {
     scheme: String,

@@ -125,7 +125,8 @@ fn check_refusals(sent: &[u8]) {
     assert!(others.iter().enumerate().all(|(index, answer)| !others[..index].contains(answer)));
 }
 
-/// The server decodes what was queued, whatever the pieces: CR LF to LF, CR NUL to CR, IAC IAC to IAC.
+/// Decodes the sent bytes as a server does (CR LF to LF, CR NUL to CR, IAC IAC to IAC): they are the queued text, no
+/// matter how it was split.
 fn check_sent(data: &[u8]) {
     let send = |length: usize| {
         let mut session = TelnetSession::new();

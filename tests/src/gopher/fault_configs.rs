@@ -23,7 +23,7 @@ pub(crate) fn plus(fixture: &FaultFixture) -> GopherConfig {
     correct(fixture).plus()
 }
 
-/// The same server with Gopher+, which announces lengths in this form.
+/// The same server with Gopher+; `length` is the form in which it announces lengths.
 pub(crate) fn with_length(fixture: &FaultFixture, length: GopherLength) -> GopherConfig {
     let binary = GopherItem::binary("/a", fixture.content.clone()).length(length);
     let text = GopherItem::text("/t", fixture.text.clone()).length(length);

@@ -1,4 +1,4 @@
-//! What a round does, drawn from its seed.
+//! The plan of a round, which its seed determines.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use fastrand::Rng;
 
 use super::content::SiteFile;
 
-/// What the program is asked to do.
+/// The command that a round runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Task {
     /// `-O URL` for each file.
     Batch,
-    /// The same with `-Z`.
+    /// `-O URL` for each file, with `-Z`.
     ParallelBatch,
-    /// The same with `-C -`.
+    /// `-O URL` for each file, with `-C -`.
     Resume,
     /// One large file with `--segments`.
     Segments,

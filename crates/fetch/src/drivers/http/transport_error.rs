@@ -93,8 +93,8 @@ pub(super) fn body_error(error: impl StdError + Send + Sync + 'static) -> Error 
     Error::new(code, Phase::Body, detail).with_source(error)
 }
 
-/// Returns `true` if the server reports that it did not process the request: the request can be sent again whatever its
-/// method is (RFC 9113 §8.7).
+/// Returns `true` if the server reports that it did not process the request, so that a request of any method can be sent
+/// again (RFC 9113 §8.7).
 pub(super) fn is_unprocessed(error: &(dyn StdError + 'static)) -> bool {
     ErrorCauses::from_error(error).unprocessed.is_some()
 }

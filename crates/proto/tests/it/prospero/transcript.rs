@@ -82,7 +82,7 @@ pub(crate) fn object(name: &[u8]) -> ObjectId {
 
 pub(crate) fn versioned(url: &str) -> ObjectId {
     let Url::Prospero(url) = parse(url).expect("a URL").url else { panic!("{url}") };
-    ObjectId::from_url(&url).expect("no octet that may not go out")
+    ObjectId::from_url(&url).expect("no forbidden byte")
 }
 
 /// Parses a text into lines of tokens (section 5), or returns `None` if a quote is not closed.
