@@ -43,7 +43,8 @@
 //! - Parsing borrows from the text. It allocates only for notes and for text that it had to change.
 //! - Passwords are masked by Debug and by [`Url::redacted`]. Display prints them.
 //! - [`find_urls`] finds URLs in prose, [`resolve_reference`] resolves relative references, [`mask_password`] masks the
-//!   password in text that is not a URL.
+//!   password in text that is not a URL. [`guess`] adds the scheme to a host that a person typed without one; the parser
+//!   never does.
 //!
 //! The crate does no I/O and builds for `wasm32-unknown-unknown`.
 //!
@@ -62,6 +63,7 @@ mod component;
 mod dialect;
 mod error;
 mod find;
+mod guess;
 mod host;
 mod news_server;
 mod note;
@@ -82,6 +84,7 @@ pub use component::Component;
 pub use dialect::Dialect;
 pub use error::{ParseError, ParseErrorKind};
 pub use find::{FoundUrl, find_urls};
+pub use guess::{Guess, guess};
 pub use host::{Host, HostPort};
 pub use note::{Note, NoteKind};
 pub use parse::{MAX_LENGTH, parse, parse_with};

@@ -7,6 +7,7 @@ mod corpora;
 mod differences;
 mod find;
 mod grammar;
+mod guess;
 mod idn;
 mod metamorphic;
 mod origin;
