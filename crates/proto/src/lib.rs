@@ -1,4 +1,4 @@
-//! FTP, Gopher, NNTP, WAIS, Prospero and Telnet clients as state machines without I/O.
+//! FTP, Gopher, NNTP, WAIS, Prospero, Telnet and proxy clients as state machines without I/O.
 //!
 //! A *sans-I/O* implementation of a protocol contains no sockets, clocks, threads or async functions. It is given the
 //! bytes that were received and returns the bytes to send. The caller owns the connection, so the same code works with
@@ -53,6 +53,7 @@
 //! | Prospero | [`prospero`] | queries, directories, access methods | Prospero version 5 |
 //! | ARDP | [`ardp`] | the datagrams that carry Prospero | Prospero version 5 |
 //! | Telnet | [`telnet`] | a session that refuses every option | RFC 854 |
+//! | SOCKS 4, 4a, 5; HTTP CONNECT | [`proxy`] | tunnels through proxies | RFC 1928, 1929, 9110 §9.3.6 |
 //! | HTTP index pages | [`IndexPage`] | directory listings in HTML | none |
 //! | HTML pages, CSS | [`HtmlLinks`], [`CssLinks`] | links | none |
 //!
@@ -90,6 +91,7 @@ mod machine;
 pub mod nntp;
 mod page_links;
 pub mod prospero;
+pub mod proxy;
 mod recv_buffer;
 mod rejection;
 mod sendable;

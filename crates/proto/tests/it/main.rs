@@ -8,4 +8,5 @@ mod gopher;
 mod machine_contract;
 mod nntp;
 mod prospero;
+mod proxy;
 mod wais;
