@@ -177,6 +177,7 @@ mod tests {
             (format!("MD5 (a b.iso) = {MD5}\nSHA256 (a b.iso) = {SHA256}\n"), Some(SHA256)),
             (format!("SHA1 (a b.iso) = {SHA256}\n"), None),
             (format!("{SHA256}\n"), Some(SHA256)),
+            (format!("# a comment\n\n{SHA256}\n"), Some(SHA256)),
             (format!("{SHA256}\n{SHA256}\n"), None),
             (format!("{SHA256}  a b.iso.sig\n"), None),
             (format!("{SHA256}  xa b.iso\n"), None),

@@ -1,6 +1,7 @@
 //! Writes a response to a sink: chunk by chunk, or, from a local file, with a copy by the kernel.
 
 use std::borrow::Cow;
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use tokio::task::spawn_blocking;
@@ -80,11 +81,14 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
     }
     let (meta, body) = response.into_meta_and_body()?;
     let deadline = body.deadline();
-    let running = transfer(&meta, body, sink, watch);
-    let finished = match deadline {
-        // A pipe whose reader does not read must not block the program forever.
-        Some(deadline) => deadline.bound_with_clean_up(Phase::Body, running).await,
-        None => running.await,
+    let finished = {
+        // Pinned here, because moving a future copies it.
+        let running = pin!(transfer(&meta, body, sink, watch));
+        match deadline {
+            // A pipe whose reader does not read must not block the program forever.
+            Some(deadline) => deadline.bound_with_clean_up(Phase::Body, running).await,
+            None => running.await,
+        }
     };
     let (finished, body_end) = finished.map_err(|error| error.with_url(&meta.url))?;
     Ok(Receipt {

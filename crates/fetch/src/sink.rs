@@ -13,6 +13,7 @@ mod part_paths;
 pub(crate) mod private;
 mod state;
 mod temporary_names;
+mod unnamed_file;
 pub(crate) mod url_name;
 pub(crate) mod writer;
 
@@ -260,7 +261,7 @@ impl Target {
     fn advance(&mut self, bytes: u64) -> Result<(), Error> {
         self.written += bytes;
         match &mut self.kind {
-            TargetKind::Part(part) => part.advance(bytes).map_err(failed),
+            TargetKind::Part(part) => part.advance(bytes),
             _ => Ok(()),
         }
     }
@@ -291,3 +292,6 @@ fn same_file_error() -> Error {
 fn failed(error: std::io::Error) -> Error {
     Error::new(Code::SinkFailed, Phase::Deliver, error.to_string()).with_source(error)
 }
+
+#[cfg(test)]
+mod tests;

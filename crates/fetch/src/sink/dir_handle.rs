@@ -144,6 +144,10 @@ mod tests {
         assert_eq!(handle.read_file("f", 0).expect("a file"), None);
         symlink("f", handle.path("link")).expect("a link");
         assert!(handle.read_file("link", 9).is_err() && handle.read_file("g", 9).is_err());
+        let (kind, mode) = (rustix::fs::FileType::Fifo, Mode::from_raw_mode(0o600));
+        rustix::fs::mknodat(&handle.directory, "fifo", kind, mode, 0).expect("a FIFO");
+        assert!(handle.read_file("fifo", 9).is_err(), "a FIFO without a writer does not block");
+        handle.remove_file("fifo").expect("a FIFO less");
         handle.remove_file("link").expect("a link less");
         handle.remove_file("f").expect("a file less");
         assert!(handle.remove_file("f").is_err() && !at("moved/b/f").exists());

@@ -14,9 +14,11 @@ use super::TargetKind;
 use super::digest::Digest;
 use super::dir_handle::DirHandle;
 use super::file_id::{file_error, file_id};
-use super::open_part::{OpenedPart, make_private, open_part};
+use super::open_part::{OpenedPart, PART_MODE, make_private, open_part};
 use super::part::{Part, PartStage};
 use super::part_paths::PartPaths;
+use super::state::State;
+use super::unnamed_file;
 use crate::{Code, Error, Meta, Phase, Resume};
 
 /// The free space is not checked for downloads up to this size in bytes.
@@ -91,7 +93,8 @@ impl FileOptions {
     }
 }
 
-/// A file that is being downloaded: `NAME.fetch-url.part` until it is complete.
+/// A file that is being downloaded: without a name as long as it is small, then `NAME.fetch-url.part` until it is
+/// complete.
 pub struct FileSink {
     kind: FileKind,
     /// The resume data of an earlier run.
@@ -105,12 +108,12 @@ pub struct FileSink {
 enum FileKind {
     /// A device or FIFO, written directly.
     Direct(File),
-    /// A `.part` file.
+    /// A file without a name or a `.part` file.
     Part(Box<Part>),
 }
 
 impl FileSink {
-    /// Checks the name and opens and locks `NAME.fetch-url.part`.
+    /// Checks the name and opens a file without a name, or opens and locks `NAME.fetch-url.part`.
     ///
     /// # Errors
     /// [`Code::SinkFailed`] if the file cannot be written; [`Code::Usage`] if it exists and may not be replaced, or
@@ -136,6 +139,13 @@ impl FileSink {
             }
             Err(_) => {}
         }
+        if existing.is_err()
+            && options.keep_bytes == 0
+            && fs::symlink_metadata(&paths.part).is_err()
+            && let Some(file) = unnamed_file::create(target)
+        {
+            return Ok(Self::without_name(file, paths, options));
+        }
         let OpenedPart { mut file, metadata, state } = open_part(&paths)?;
         let resume = state.as_ref().filter(|_| options.resume).and_then(|state| state.resume(&mut file));
         let earlier_url = resume.as_ref().and(state.as_ref()).map(|state| state.url.clone());
@@ -145,7 +155,8 @@ impl FileSink {
         let mut part = Box::new(Part {
             stage: if has_state { PartStage::Existing } else { PartStage::New },
             state: state.unwrap_or_default(),
-            file_id: file_id(&metadata),
+            urls: None,
+            file_id: Some(file_id(&metadata)),
             file,
             paths,
             options,
@@ -166,6 +177,25 @@ impl FileSink {
         Ok(Self { kind: FileKind::Part(part), resume, earlier_url, kept })
     }
 
+    /// Returns a sink that writes to a new file, which has no name until it is complete or large.
+    fn without_name(file: File, paths: PartPaths, options: FileOptions) -> Self {
+        let part = Part {
+            file,
+            file_id: None,
+            paths,
+            state: State::default(),
+            urls: None,
+            options,
+            modified: None,
+            is_resumable: true,
+            state_written: Instant::now(),
+            stage: PartStage::New,
+            may_have_state_file: options.resume,
+            replaced: None,
+        };
+        Self { kind: FileKind::Part(Box::new(part)), resume: None, earlier_url: None, kept: 0 }
+    }
+
     /// Opens `name` in a directory that stays open until the file is finished.
     ///
     /// # Errors
@@ -181,17 +211,11 @@ impl FileSink {
 
     /// Withholds permissions of group and others that `source` does not have. A replaced file keeps its own.
     pub(super) fn limit_permissions(&mut self, source: &Metadata) {
-        if let FileKind::Part(part) = &mut self.kind {
-            part.state.mode &= source.permissions().mode() | 0o700;
+        let FileKind::Part(part) = &mut self.kind else { return };
+        if part.state.mode == 0 {
+            part.state.mode = part.file.metadata().map_or(PART_MODE, |own| own.permissions().mode() & 0o777);
         }
-    }
-
-    /// Returns device and inode of the `.part` file, which gets the final name, or `None` for a device or FIFO.
-    pub fn file_id(&self) -> Option<(u64, u64)> {
-        match &self.kind {
-            FileKind::Direct(_) => None,
-            FileKind::Part(part) => Some(part.file_id),
-        }
+        part.state.mode &= source.permissions().mode() | 0o700;
     }
 
     /// Returns device and inode of the existing file that is replaced, or `None` if it has other hard links, which keep
@@ -205,14 +229,21 @@ impl FileSink {
 
     /// Returns the resume data if an earlier run requested the same `url`, for [`crate::Request::resuming`].
     pub fn resume_of(&self, url: &fetch_url_core::Url<'_>) -> Option<Resume> {
+        let resume = self.resume.as_ref()?;
         let is_same = self.earlier_url.as_deref() == Some(url.redacted().to_string().as_str());
-        self.resume.clone().filter(|_| is_same)
+        is_same.then(|| resume.clone())
+    }
+
+    /// Returns the number of bytes of the existing file ([`FileOptions::keep_bytes`]) to which a body from this offset
+    /// is appended. It is 0 if a partial download is continued instead.
+    pub fn kept_bytes(&self) -> u64 {
+        if self.resume.is_none() { self.kept } else { 0 }
     }
 
     /// Fails if the file with the metadata `source` is the `.part` file.
     pub(super) fn check_source(&self, source: &Metadata) -> Result<(), Error> {
         match &self.kind {
-            FileKind::Part(part) if part.file_id == file_id(source) => match part.stage {
+            FileKind::Part(part) if part.file_id == Some(file_id(source)) => match part.stage {
                 PartStage::New => {
                     // The source exists only because this download has created it.
                     let detail = "no such file: the name is that of the temporary file of this download";
@@ -247,6 +278,7 @@ impl FileSink {
             prepared.map_err(|error| file_error(&target, error))?;
         }
         check_space(&part.file, meta.head.size.map(|size| size.saturating_sub(start)))?;
+        part.name_if_large(meta.head.size.unwrap_or(0))?;
         Ok(TargetKind::Part(part))
     }
 }

@@ -7,10 +7,11 @@
 //! last `synced` line are ignored.
 
 mod line_hasher;
+mod lines;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, Metadata};
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
 use self::line_hasher::LineHasher;
+use self::lines::{Lines, first_line};
 use super::file_id::{file_id, is_file_at};
 use super::part_paths::new_path;
 use super::private::write_atomically;
@@ -33,8 +35,8 @@ const SYNC_EVERY: Duration = Duration::from_secs(30);
 const JOURNAL_PREFIX: &[u8] = b"{\"boot\":\"";
 /// The number of superseded lines above which the journal is rewritten.
 const MIN_SUPERSEDED_LINES: usize = 1000;
-/// The maximum length of a line; a URL has at most 64 KiB.
-const MAX_LINE_LENGTH: u64 = 256 * 1024;
+/// Finished lines are written when there are this many bytes, if the caller does not write them before.
+const MAX_PENDING: usize = 64 * 1024;
 
 /// An open, locked journal.
 #[derive(Debug)]
@@ -44,8 +46,12 @@ pub struct Journal {
     subject: String,
     hasher: LineHasher,
     done: HashSet<u128>,
-    /// The number of lines that this run has written.
+    /// The number of lines of this run.
     lines: u64,
+    /// Lines that are not written yet.
+    pending: Vec<u8>,
+    /// The journal has entries of earlier runs.
+    has_earlier_entries: bool,
     synced: Instant,
     is_syncing: Arc<AtomicBool>,
 }
@@ -92,6 +98,8 @@ impl Journal {
             hasher: LineHasher::default(),
             done: HashSet::new(),
             lines: 0,
+            pending: Vec::new(),
+            has_earlier_entries: false,
             synced: Instant::now(),
             is_syncing: Arc::default(),
         };
@@ -103,9 +111,10 @@ impl Journal {
         Ok(this)
     }
 
-    /// Writes the first line of a run.
-    fn begin(&self) -> io::Result<()> {
-        self.write(&json!({ "journal": self.subject, "boot": boot() }))
+    /// Adds the first line of a run.
+    fn begin(&mut self) {
+        let line = json!({ "journal": self.subject, "boot": boot() });
+        self.push(&line);
     }
 
     /// Reads the entries of earlier runs, and rewrites the journal if many of its lines are superseded.
@@ -114,6 +123,7 @@ impl Journal {
         let is_stale = earlier.digests.len() > MIN_SUPERSEDED_LINES + 2 * earlier.paths.len();
         let done = earlier.done();
         self.done = done;
+        self.has_earlier_entries = !self.done.is_empty();
         if is_stale {
             self.compact().map_err(|error| self.failed(error))?;
         }
@@ -155,36 +165,58 @@ impl Journal {
         Ok(earlier)
     }
 
+    /// Returns `true` if earlier runs have recorded files that still count.
+    pub const fn has_earlier_entries(&self) -> bool {
+        self.has_earlier_entries
+    }
+
     /// Returns `true` if the file at `path` was fetched from `source` with these facts and is unchanged since.
     pub fn has(&self, path: &str, source: &str, facts: &str, file: &Metadata) -> bool {
         self.done.contains(&self.hasher.line_digest(&line(path, source, facts, file)))
     }
 
-    /// Returns `true` if the file at `path` was fetched from `source` and is unchanged since. Facts are not compared.
+    /// Returns `true` if an earlier run fetched the file at `path` from `source` and it is unchanged since. Facts are not
+    /// compared.
     pub fn contains_source(&self, path: &str, source: &str, file: &Metadata) -> bool {
         self.done.contains(&self.hasher.digest_without_facts(&line(path, source, "", file)))
     }
 
-    /// Records that `path` is finished.
+    /// Records that `path` is finished. The line is written by [`Self::flush`], or together with others when there are
+    /// many.
     ///
     /// # Errors
-    /// [`Code::SinkFailed`] if the line cannot be written.
+    /// [`Code::SinkFailed`] if lines cannot be written.
     pub fn add(&mut self, path: &str, source: &str, facts: &str, file: &Metadata) -> Result<(), Error> {
         let line = line(path, source, facts, file);
         if !self.done.insert(self.hasher.line_digest(&line)) {
             return Ok(());
         }
-        self.done.insert(self.hasher.digest_without_facts(&line));
         if self.lines == 0 {
-            self.begin().map_err(|error| self.failed(error))?;
+            self.begin();
         }
-        self.write(&line).map_err(|error| self.failed(error))?;
+        self.push(&line);
         self.lines += 1;
-        if self.synced.elapsed() >= SYNC_EVERY && !self.is_syncing.swap(true, Ordering::Relaxed) {
+        let must_sync = self.synced.elapsed() >= SYNC_EVERY;
+        if must_sync || self.pending.len() >= MAX_PENDING {
+            self.flush()?;
+        }
+        if must_sync && !self.is_syncing.swap(true, Ordering::Relaxed) {
             self.synced = Instant::now();
             self.start_sync();
         }
         Ok(())
+    }
+
+    /// Writes the lines of the files that are finished. A killed process loses the lines since the last call.
+    ///
+    /// # Errors
+    /// [`Code::SinkFailed`] if lines cannot be written.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        let lines = std::mem::take(&mut self.pending);
+        if lines.is_empty() {
+            return Ok(());
+        }
+        (&*self.file).write_all(&lines).map_err(|error| self.failed(error))
     }
 
     /// Syncs on a thread, while files are fetched.
@@ -199,9 +231,9 @@ impl Journal {
         let _ = thread::Builder::new().name("sync".to_owned()).spawn(work);
     }
 
-    /// Syncs the finished files to the disk.
-    pub fn sync(&self) {
-        if self.lines > 0 {
+    /// Writes all lines and syncs the finished files to the disk.
+    pub fn sync(&mut self) {
+        if self.flush().is_ok() && self.lines > 0 {
             // Files that cannot be synced are fetched again after a power failure.
             let _ = sync(&self.file, self.lines);
         }
@@ -212,11 +244,12 @@ impl Journal {
         let _ = fs::remove_file(&self.path);
     }
 
-    /// Returns all finished files by path.
+    /// Writes all lines and returns all finished files by path.
     ///
     /// # Errors
-    /// [`Code::SinkFailed`] if the journal cannot be read.
-    pub fn finished(&self) -> Result<BTreeMap<String, Finished>, Error> {
+    /// [`Code::SinkFailed`] if the journal cannot be written or read.
+    pub fn finished(&mut self) -> Result<BTreeMap<String, Finished>, Error> {
+        self.flush()?;
         let (mut finished, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
         while let Some(line) = lines.next().map_err(|error| self.failed(error))? {
             if let (Some(path), Some(size)) = (line["path"].as_str(), line["size"].as_u64()) {
@@ -227,13 +260,22 @@ impl Journal {
         Ok(finished)
     }
 
-    /// Writes a line with one call, so that a killed process leaves the complete line or a part without line end.
-    fn write(&self, line: &Value) -> io::Result<()> {
-        (&*self.file).write_all(format!("{line}\n").as_bytes())
+    /// Adds a line to those that are written next. A killed process leaves complete lines, and perhaps a part of one
+    /// without line end.
+    fn push(&mut self, line: &Value) {
+        // Writing to memory does not fail.
+        let _ = writeln!(self.pending, "{line}");
     }
 
     fn failed(&self, error: io::Error) -> Error {
         Error::io(Code::SinkFailed, Phase::Deliver, &self.path.display().to_string(), error)
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // The error cannot be reported; the files are fetched again.
+        let _ = self.flush();
     }
 }
 
@@ -281,46 +323,6 @@ impl<'m> EarlierRuns<'m> {
     }
 }
 
-/// Reads the lines of a journal from its beginning.
-struct Lines<'f> {
-    reader: BufReader<ReadAt<'f>>,
-    is_last_line_complete: bool,
-}
-
-impl<'f> Lines<'f> {
-    fn new(file: &'f File) -> Self {
-        Self {
-            reader: BufReader::with_capacity(64 * 1024, ReadAt { file, offset: 0 }),
-            is_last_line_complete: true,
-        }
-    }
-
-    /// Returns the next line, or `Value::Null` for a line that is truncated or not JSON.
-    fn next(&mut self) -> io::Result<Option<Value>> {
-        let mut line = Vec::new();
-        if io::Read::take(&mut self.reader, MAX_LINE_LENGTH).read_until(b'\n', &mut line)? == 0 {
-            return Ok(None);
-        }
-        self.is_last_line_complete = line.ends_with(b"\n");
-        let value = if self.is_last_line_complete { serde_json::from_slice(&line).ok() } else { None };
-        Ok(Some(value.unwrap_or(Value::Null)))
-    }
-}
-
-/// Reads at an offset, without changing the file position.
-struct ReadAt<'f> {
-    file: &'f File,
-    offset: u64,
-}
-
-impl io::Read for ReadAt<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.offset)?;
-        self.offset += count as u64;
-        Ok(count)
-    }
-}
-
 /// Checks that the file begins like a journal of `subject`; its first line may be truncated. Other files must not be
 /// changed.
 fn check(path: &Path, first: &[u8], subject: &str) -> Result<(), Error> {
@@ -345,13 +347,6 @@ fn same_subject(path: &Path, other: &str, subject: &str) -> Result<(), Error> {
     }
     Err(journal_error(path, &format!("it belongs to {other}"))
         .with_hint("use another directory, or remove the file"))
-}
-
-fn first_line(file: &File) -> io::Result<Vec<u8>> {
-    let mut first = Vec::new();
-    let reader = BufReader::new(ReadAt { file, offset: 0 });
-    io::Read::take(reader, MAX_LINE_LENGTH).read_until(b'\n', &mut first)?;
-    Ok(first)
 }
 
 /// Syncs the file system of the journal.
@@ -428,7 +423,7 @@ mod tests {
         assert!(Journal::open(&path, "x", true).is_err(), "one process at a time");
         journal.sync();
         drop(journal);
-        let journal = Journal::open(&path, "x", true).expect("a journal");
+        let mut journal = Journal::open(&path, "x", true).expect("a journal");
         assert!(journal.has("a", "s", "f", &facts) && !journal.has("b", "s", "f", &facts));
         assert!(!journal.has("a", "s", "g", &facts));
         assert!(journal.contains_source("a", "s", &facts) && !journal.contains_source("a", "t", &facts));

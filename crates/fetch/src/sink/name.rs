@@ -66,9 +66,10 @@ fn safe_characters(chunk: std::str::Utf8Chunk<'_>) -> Vec<char> {
 }
 
 fn safe_character(character: char) -> char {
-    let is_shown = fetch_url_proto::text::sanitise(character.encode_utf8(&mut [0; 4]).as_bytes())
-        .chars()
-        .eq([character]);
+    let is_shown = matches!(character, ' '..='~')
+        || fetch_url_proto::text::sanitise(character.encode_utf8(&mut [0; 4]).as_bytes())
+            .chars()
+            .eq([character]);
     let is_plain = is_shown && !is_blank_glyph(character) && !":*?\"<>|".contains(character);
     if is_plain { character } else { '_' }
 }

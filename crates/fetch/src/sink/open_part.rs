@@ -5,7 +5,7 @@
 //! who could change its content later.
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Read as _, Seek as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 
 use rustix::fs::OFlags;
@@ -14,10 +14,11 @@ use super::file_id::{file_error, file_id, is_file_at};
 use super::part_paths::PartPaths;
 use super::private::set_mode;
 use super::state::State;
+use super::unnamed_file;
 use crate::{Code, Error, Phase};
 
 /// The permissions of a `.part` file: readable by its owner only.
-const PART_MODE: u32 = 0o600;
+pub(super) const PART_MODE: u32 = 0o600;
 /// Maximum number of attempts to create the file while other processes create and remove it.
 const MAX_ATTEMPTS: u32 = 8;
 
@@ -54,6 +55,39 @@ pub(super) fn open_part(paths: &PartPaths) -> Result<OpenedPart, Error> {
     Err(locked_error(paths))
 }
 
+/// Locks `file`, which has no name, and gives it the `.part` name. Files of an earlier run are removed. Returns `false`
+/// if the file cannot be linked.
+pub(super) fn link_part(file: &File, paths: &PartPaths) -> Result<bool, Error> {
+    lock(file, paths)?;
+    for _ in 0..MAX_ATTEMPTS {
+        match unnamed_file::link(file, &paths.part) {
+            Ok(()) => return Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                // The file is locked while it is removed.
+                if let Some(_leftover) = open_leftover(paths)? {
+                    paths.remove_state();
+                    fs::remove_file(&paths.part).map_err(|error| file_error(&paths.part, error))?;
+                }
+            }
+            Err(_) => return Ok(false),
+        }
+    }
+    Err(locked_error(paths))
+}
+
+/// Copies the first `size` bytes of `file` to an empty `.part` file, and returns it, at its end, with its metadata.
+pub(super) fn copy_to_part(file: &mut File, size: u64, paths: &PartPaths) -> Result<(File, Metadata), Error> {
+    let part_error = |error| file_error(&paths.part, error);
+    let OpenedPart { file: mut part, metadata, state } = open_part(paths)?;
+    if state.is_some() {
+        paths.remove_state();
+        part.set_len(0).map_err(part_error)?;
+    }
+    set_mode(&part, PART_MODE).map_err(part_error)?;
+    file.rewind().and_then(|()| io::copy(&mut file.take(size), &mut part)).map_err(part_error)?;
+    Ok((part, metadata))
+}
+
 /// Opens and locks the file of an earlier run. If it has no valid state, it is removed. Returns `None` if the file does
 /// not exist any more.
 fn open_leftover(paths: &PartPaths) -> Result<Option<OpenedPart>, Error> {
@@ -77,7 +111,7 @@ fn open_leftover(paths: &PartPaths) -> Result<Option<OpenedPart>, Error> {
         return Err(foreign_file_error(paths));
     }
     // A file with a second hard link, such as a backup, must not be changed.
-    match State::read(&paths.state).filter(|_| metadata.nlink() == 1) {
+    match State::read(&paths.state()).filter(|_| metadata.nlink() == 1) {
         Some(state) => {
             // If a process was killed just before the rename, the file already has the permissions of the finished
             // file.
@@ -134,10 +168,10 @@ fn is_own_file(metadata: &Metadata, paths: &PartPaths) -> io::Result<bool> {
     if metadata.uid() == rustix::process::geteuid().as_raw() {
         return Ok(true);
     }
-    let _ = fs::remove_file(&paths.new_state);
-    let probe = open_options().write(true).create_new(true).mode(PART_MODE).open(&paths.new_state)?;
+    let _ = fs::remove_file(paths.new_state());
+    let probe = open_options().write(true).create_new(true).mode(PART_MODE).open(paths.new_state())?;
     let owner = probe.metadata().map(|metadata| metadata.uid());
-    fs::remove_file(&paths.new_state)?;
+    fs::remove_file(paths.new_state())?;
     Ok(owner? == metadata.uid())
 }
 

@@ -1,17 +1,21 @@
-//! The temporary file `NAME.fetch-url.part` and its state file, until the download is complete.
+//! The file of a download until it is complete: first a file without a name, then `NAME.fetch-url.part` with its state
+//! file.
 
 use std::fs::{self, File};
 use std::io::{self, Seek as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use fetch_url_core::Url;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::file::{FileOptions, SyncMode};
-use super::file_id::is_file_at;
+use super::file_id::{file_id, is_file_at};
+use super::open_part::{PART_MODE, copy_to_part, link_part};
 use super::part_paths::PartPaths;
 use super::private::set_mode;
 use super::state::{self, State};
+use super::{failed, unnamed_file};
 use crate::resume::resource_key;
 use crate::{Code, Error, Meta, Phase};
 
@@ -22,18 +26,26 @@ const STATE_RESERVE: u64 = 64 * 1024;
 /// Minimum size in bytes of files that are synced before they are renamed.
 const LARGE_FILE_SIZE: u64 = 1024 * 1024;
 
-/// An open, locked `.part` file.
+/// Maximum size in bytes of a file without a name. A larger one gets its `.part` name, so that a killed process loses
+/// at most this much.
+const MAX_UNNAMED_SIZE: u64 = 64 * 1024;
+/// Maximum time for which a file that receives bytes has no name.
+const MAX_UNNAMED_TIME: Duration = Duration::from_secs(1);
+
+/// The file of a download: without a name as long as it is small, then an open, locked `.part` file.
 pub(crate) struct Part {
     pub(super) file: File,
-    /// Device and inode.
-    pub(super) file_id: (u64, u64),
+    /// Device and inode of the `.part` file, or `None` as long as the file has no name.
+    pub(super) file_id: Option<(u64, u64)>,
     pub(super) paths: PartPaths,
     pub(super) state: State,
+    /// The requested URL and the URL of the response, for the state file.
+    pub(super) urls: Option<(Url<'static>, Url<'static>)>,
     pub(super) options: FileOptions,
     /// The modification time of the object.
     pub(super) modified: Option<i64>,
     pub(super) is_resumable: bool,
-    /// The time at which the state file was last written.
+    /// The time at which the state file was last written, at first the start of the body.
     pub(super) state_written: Instant,
     pub(super) stage: PartStage,
     /// A state file may exist: an earlier run left it, or this run has written it.
@@ -42,7 +54,7 @@ pub(crate) struct Part {
     pub(super) replaced: Option<fs::Metadata>,
 }
 
-/// The progress of a `.part` file.
+/// The progress of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PartStage {
     /// Created by this run and empty.
@@ -51,26 +63,25 @@ pub(super) enum PartStage {
     Existing,
     /// Being written by this run.
     Writing,
-    /// Renamed to its final name.
-    Renamed,
+    /// Complete, with its final name.
+    Finished,
 }
 
 impl Part {
     /// Starts writing the body that `meta` describes at offset `start`. The state file of an earlier run describes
     /// the bytes before `start`; it is valid until this run writes its own.
     pub(super) fn begin(&mut self, meta: &Meta, start: u64) {
-        self.stage = PartStage::Writing;
+        (self.stage, self.state_written) = (PartStage::Writing, Instant::now());
         let is_wanted = self.options.resume || self.options.keep_part;
         self.is_resumable = is_wanted && meta.is_resumable && meta.offset == start;
         self.modified = meta.head.modified;
+        self.urls = Some((meta.requested_url.clone(), meta.url.clone()));
         self.state = State {
-            url: meta.requested_url.redacted().to_string(),
             size: meta.head.size,
             validator: meta.validator.clone(),
-            resource: Some(resource_key(&meta.url)),
             bytes: start,
-            tail_digest: String::new(),
             mode: self.state.mode,
+            ..State::default()
         };
     }
 
@@ -100,17 +111,51 @@ impl Part {
     }
 
     /// Records that `bytes` more bytes were written.
-    pub(super) fn advance(&mut self, bytes: u64) -> io::Result<()> {
+    pub(super) fn advance(&mut self, bytes: u64) -> Result<(), Error> {
         self.state.bytes += bytes;
         if self.is_resumable && self.state_written.elapsed() >= STATE_INTERVAL {
-            self.save_state()?;
+            self.save_state().map_err(failed)?;
         }
+        self.name_if_large(self.state.bytes)
+    }
+
+    /// Gives a file without a name its `.part` name if `size` is large or some time has passed.
+    pub(super) fn name_if_large(&mut self, size: u64) -> Result<(), Error> {
+        let is_small = size <= MAX_UNNAMED_SIZE && self.state_written.elapsed() < MAX_UNNAMED_TIME;
+        if self.file_id.is_some() || is_small { Ok(()) } else { self.give_part_name() }
+    }
+
+    /// Gives a file without a name its `.part` name.
+    fn give_part_name(&mut self) -> Result<(), Error> {
+        let metadata = self.file.metadata().map_err(failed)?;
+        if self.state.mode == 0 {
+            self.state.mode = metadata.permissions().mode() & 0o777;
+        }
+        set_mode(&self.file, PART_MODE).map_err(failed)?;
+        if link_part(&self.file, &self.paths)? {
+            self.file_id = Some(file_id(&metadata));
+            return Ok(());
+        }
+        self.move_to_part_file()
+    }
+
+    /// Copies a file that cannot be linked to a `.part` file and continues there.
+    pub(super) fn move_to_part_file(&mut self) -> Result<(), Error> {
+        let (copy, metadata) = copy_to_part(&mut self.file, self.state.bytes, &self.paths)?;
+        (self.file, self.file_id) = (copy, Some(file_id(&metadata)));
         Ok(())
     }
 
     /// Syncs the data, then writes the state file that describes it.
     fn save_state(&mut self) -> io::Result<()> {
+        if self.file_id.is_none() {
+            self.give_part_name().map_err(io::Error::other)?;
+        }
         self.file.sync_data()?;
+        if let Some((requested, url)) = &self.urls {
+            self.state.url = requested.redacted().to_string();
+            self.state.resource = Some(resource_key(url));
+        }
         self.state.tail_digest = state::tail_digest(&mut self.file, self.state.bytes)?;
         self.may_have_state_file = true;
         self.state.write(&self.paths)?;
@@ -125,24 +170,25 @@ impl Part {
         self.save_state()
     }
 
-    /// Renames the complete file to its final name.
+    /// Gives the complete file its final name.
     pub(super) fn finish(mut self: Box<Self>) -> Result<(), Error> {
-        let failed = |what: &str, error: io::Error| Error::io(Code::SinkFailed, Phase::Deliver, what, error);
-        let must_sync = match self.options.sync {
-            SyncMode::Always => true,
-            SyncMode::Auto => self.state.bytes >= LARGE_FILE_SIZE,
-            SyncMode::Never => false,
-        };
-        set_mode(&self.file, self.final_mode()).map_err(|error| failed("setting the permissions", error))?;
-        if let Some(modified) = self.modified.filter(|_| self.options.remote_time).and_then(system_time) {
-            self.file
-                .set_modified(modified)
-                .map_err(|error| failed("setting the modification time", error))?;
+        self.set_final_metadata()?;
+        if self.file_id.is_none() {
+            match unnamed_file::link(&self.file, &self.paths.target) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    return Err(self.appeared_error());
+                }
+                Err(_) => self.give_part_name().and_then(|()| self.set_final_metadata())?,
+                Ok(()) => {
+                    self.stage = PartStage::Finished;
+                    if self.may_have_state_file {
+                        self.paths.remove_state();
+                    }
+                    return Ok(());
+                }
+            }
         }
-        if must_sync {
-            self.file.sync_all().map_err(|error| failed("syncing the file", error))?;
-        }
-        if !is_file_at(self.file_id, &self.paths.part) {
+        if !self.is_at_part_name() {
             return Err(Error::new(
                 Code::SinkFailed,
                 Phase::Deliver,
@@ -155,8 +201,47 @@ impl Part {
             self.paths.remove_state();
         }
         self.rename()?;
-        self.stage = PartStage::Renamed;
+        self.stage = PartStage::Finished;
         Ok(())
+    }
+
+    /// Sets permissions and modification time, and syncs the file if that is required.
+    fn set_final_metadata(&self) -> Result<(), Error> {
+        let failed = |what: &str, error: io::Error| Error::io(Code::SinkFailed, Phase::Deliver, what, error);
+        let must_sync = match self.options.sync {
+            SyncMode::Always => true,
+            SyncMode::Auto => self.state.bytes >= LARGE_FILE_SIZE,
+            SyncMode::Never => false,
+        };
+        // A file without a name was created with the final permissions, unless others are required.
+        if self.file_id.is_some() || self.state.mode != 0 {
+            set_mode(&self.file, self.final_mode())
+                .map_err(|error| failed("setting the permissions", error))?;
+        }
+        if let Some(modified) = self.modified.filter(|_| self.options.remote_time).and_then(system_time) {
+            self.file
+                .set_modified(modified)
+                .map_err(|error| failed("setting the modification time", error))?;
+        }
+        if must_sync {
+            self.file.sync_all().map_err(|error| failed("syncing the file", error))?;
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if the `.part` name still belongs to this file.
+    fn is_at_part_name(&self) -> bool {
+        self.file_id.is_some_and(|id| is_file_at(id, &self.paths.part))
+    }
+
+    /// Returns the error for a target that did not exist when the download began.
+    fn appeared_error(&self) -> Error {
+        if self.options.no_clobber {
+            return super::file::exists_error(&self.paths.target);
+        }
+        let detail =
+            format!("another process or transfer has created {} meanwhile", self.paths.target.display());
+        Error::new(Code::Usage, Phase::Deliver, detail)
     }
 
     /// Returns the permissions of the final file: those of the replaced file, or for a new one those of the umask.
@@ -182,10 +267,10 @@ impl Part {
 
 impl Drop for Part {
     /// Keeps an unfinished file if it can be resumed, otherwise removes it. Only a file that is open and locked here is
-    /// removed; an unchanged file of an earlier run is kept.
+    /// removed; an unchanged file of an earlier run is kept. A file without a name disappears when it is closed.
     fn drop(&mut self) {
         match self.stage {
-            PartStage::Renamed | PartStage::Existing => return,
+            PartStage::Finished | PartStage::Existing => return,
             PartStage::Writing if self.is_resumable && self.state.bytes > 0 => {
                 if self.save_state().is_ok() || self.save_state_on_full_disk().is_ok() {
                     return;
@@ -193,7 +278,7 @@ impl Drop for Part {
             }
             PartStage::Writing | PartStage::New => {}
         }
-        if is_file_at(self.file_id, &self.paths.part) {
+        if self.is_at_part_name() {
             self.paths.remove_state();
             let _ = fs::remove_file(&self.paths.part);
         }

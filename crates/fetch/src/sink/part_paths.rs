@@ -21,13 +21,11 @@ const MAX_NAME: usize = 255;
 /// The number of hexadecimal digits of the digest in a shortened name.
 const DIGEST_DIGITS: usize = 16;
 
-/// The paths of the final file, the `.part` file and the state file.
+/// The paths of the final file and of its temporary files.
 #[derive(Clone, Debug)]
 pub(super) struct PartPaths {
     pub(super) target: PathBuf,
     pub(super) part: PathBuf,
-    pub(super) state: PathBuf,
-    pub(super) new_state: PathBuf,
     /// The open directory that contains them, in a mirror.
     pub(super) directory: Option<DirHandle>,
 }
@@ -41,20 +39,24 @@ impl PartPaths {
             let hint = format!("names must not end in {PART_SUFFIX}, {STATE_SUFFIX} or {NEW_SUFFIX}");
             return Err(Error::new(Code::Usage, Phase::Deliver, detail).with_hint(hint));
         }
-        Ok(Self {
-            target: target.to_owned(),
-            part: with_suffix(target, PART_SUFFIX),
-            state: with_suffix(target, STATE_SUFFIX),
-            new_state: new_path(target),
-            directory: None,
-        })
+        Ok(Self { target: target.to_owned(), part: with_suffix(target, PART_SUFFIX), directory: None })
+    }
+
+    /// Returns the path of the state file.
+    pub(super) fn state(&self) -> PathBuf {
+        with_suffix(&self.target, STATE_SUFFIX)
+    }
+
+    /// Returns the path at which a new version of the state file is written.
+    pub(super) fn new_state(&self) -> PathBuf {
+        new_path(&self.target)
     }
 
     /// Removes the state file, and the temporary file of an interrupted write of it.
     pub(super) fn remove_state(&self) {
         // Each of them may be missing.
-        let _ = fs::remove_file(&self.new_state);
-        let _ = fs::remove_file(&self.state);
+        let _ = fs::remove_file(self.new_state());
+        let _ = fs::remove_file(self.state());
     }
 }
 
@@ -98,8 +100,8 @@ mod tests {
     fn temporary_files_are_beside_the_target() {
         let paths = PartPaths::of(Path::new("d/x.iso")).expect("a name");
         assert_eq!(paths.part, Path::new("d/x.iso.fetch-url.part"));
-        assert_eq!(paths.state, Path::new("d/x.iso.fetch-url.json"));
-        assert_eq!(paths.new_state, Path::new("d/x.iso.fetch-url.new"));
+        assert_eq!(paths.state(), Path::new("d/x.iso.fetch-url.json"));
+        assert_eq!(paths.new_state(), Path::new("d/x.iso.fetch-url.new"));
     }
 
     #[test]
@@ -117,8 +119,8 @@ mod tests {
     fn long_names_are_shortened_and_stay_different() {
         let part = |name: String| {
             let paths = PartPaths::of(Path::new(&name)).expect("a name");
-            let names =
-                [&paths.part, &paths.state, &paths.new_state].map(|path| path.file_name().expect("a name"));
+            let names = [&paths.part, &paths.state(), &paths.new_state()]
+                .map(|path| path.file_name().expect("a name").to_owned());
             assert!(names.iter().all(|name| name.len() <= MAX_NAME), "{names:?}");
             assert!(names.iter().all(|name| name.to_str().is_some()), "{names:?}");
             paths.part

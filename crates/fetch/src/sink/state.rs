@@ -65,7 +65,7 @@ impl State {
             "tail_sha256": self.tail_digest,
             "mode": self.mode,
         });
-        write_atomically(&paths.state, &paths.new_state, format!("{value:#}\n").as_bytes())
+        write_atomically(&paths.state(), &paths.new_state(), format!("{value:#}\n").as_bytes())
     }
 
     /// Returns the resume data, or `None` if `part` does not match this state or the state has no validator.

@@ -1,0 +1,58 @@
+//! Reads the lines of a journal.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader};
+
+use serde_json::Value;
+
+/// The maximum length of a line; a URL has at most 64 KiB.
+const MAX_LINE_LENGTH: u64 = 256 * 1024;
+
+/// Reads the lines of a journal from its beginning.
+pub(super) struct Lines<'f> {
+    reader: BufReader<ReadAt<'f>>,
+    /// The line that was read last ends with a line end.
+    pub(super) is_last_line_complete: bool,
+}
+
+impl<'f> Lines<'f> {
+    pub(super) fn new(file: &'f File) -> Self {
+        Self {
+            reader: BufReader::with_capacity(64 * 1024, ReadAt { file, offset: 0 }),
+            is_last_line_complete: true,
+        }
+    }
+
+    /// Returns the next line, or `Value::Null` for a line that is truncated or not JSON.
+    pub(super) fn next(&mut self) -> io::Result<Option<Value>> {
+        let mut line = Vec::new();
+        if io::Read::take(&mut self.reader, MAX_LINE_LENGTH).read_until(b'\n', &mut line)? == 0 {
+            return Ok(None);
+        }
+        self.is_last_line_complete = line.ends_with(b"\n");
+        let value = if self.is_last_line_complete { serde_json::from_slice(&line).ok() } else { None };
+        Ok(Some(value.unwrap_or(Value::Null)))
+    }
+}
+
+/// Reads at an offset, without changing the file position.
+struct ReadAt<'f> {
+    file: &'f File,
+    offset: u64,
+}
+
+impl io::Read for ReadAt<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.offset)?;
+        self.offset += count as u64;
+        Ok(count)
+    }
+}
+
+/// Returns the first line, with its line end if it has one.
+pub(super) fn first_line(file: &File) -> io::Result<Vec<u8>> {
+    let mut first = Vec::new();
+    let reader = BufReader::new(ReadAt { file, offset: 0 });
+    io::Read::take(reader, MAX_LINE_LENGTH).read_until(b'\n', &mut first)?;
+    Ok(first)
+}

@@ -1,0 +1,39 @@
+//! Tests of the destinations that are not files of a download.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+
+use super::file::{FileOptions, FileSink};
+use super::{Sink, Target};
+use crate::Meta;
+
+fn begin(sink: Sink) -> Target {
+    let meta = Meta::new(fetch_url_core::parse("http://h/x").expect("a URL").into_owned().url);
+    sink.begin(&meta).expect("a target")
+}
+
+#[test]
+fn write_may_block_on_a_pipe_a_socket_and_a_writer_but_not_on_a_file() {
+    let (_reader, pipe) = std::io::pipe().expect("a pipe");
+    let (_other, socket) = UnixStream::pair().expect("sockets");
+    let file = tempfile::tempfile().expect("a file");
+    let may_block = |file: File| begin(Sink::open(file)).may_block();
+    assert!(may_block(File::from(OwnedFd::from(pipe))));
+    assert!(may_block(File::from(OwnedFd::from(socket))));
+    assert!(!may_block(file));
+    assert!(begin(Sink::writer(Vec::new())).may_block());
+}
+
+#[test]
+fn only_a_file_of_a_download_can_be_written_in_any_order() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = |keep| {
+        FileSink::open(&directory.path().join("x"), FileOptions::default().keeping_bytes(keep))
+            .expect("a file")
+    };
+    assert!(begin(Sink::file(file(0))).supports_random_writes());
+    std::fs::write(directory.path().join("x"), "12").expect("a file");
+    assert!(!begin(Sink::file(file(2))).supports_random_writes(), "bytes are kept");
+    assert!(!begin(Sink::open(tempfile::tempfile().expect("a file"))).supports_random_writes());
+}
