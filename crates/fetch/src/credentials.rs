@@ -223,6 +223,9 @@ impl Credentials {
     /// Returns an earlier answer of the prompt for the server of `url` and this user.
     fn stored_answer(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        if answers.is_empty() {
+            return None;
+        }
         answers.get(&server_key(url)).filter(|answer| user.is_none_or(|user| user == answer.user)).cloned()
     }
 
@@ -234,6 +237,9 @@ impl Credentials {
 
     /// Returns the credential that the caller set for the host of `url`, if it is for `user`.
     fn host_credential(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
+        if self.hosts.is_empty() {
+            return None;
+        }
         let credential = self.hosts.get(&url.host()?.to_string().to_ascii_lowercase())?;
         user.is_none_or(|user| user == credential.user).then(|| credential.clone())
     }

@@ -14,6 +14,7 @@ mod lookup;
 mod ports;
 pub(crate) mod proxy;
 pub(crate) mod route;
+pub(crate) mod server_stream;
 pub(crate) mod stream;
 pub(crate) mod tls;
 pub(crate) mod trace;

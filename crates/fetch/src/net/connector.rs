@@ -2,6 +2,8 @@
 //! these addresses only.
 
 mod policy_checks;
+mod tunnel;
+mod tunnel_error;
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::sync::Arc;
@@ -10,6 +12,7 @@ use std::time::Instant;
 
 use fetch_url_core::{Host, Url};
 use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -17,11 +20,12 @@ use tokio_rustls::client::TlsStream;
 use super::address::AddressClass;
 use super::connection_info::{ConnectionInfo, Endpoints};
 use super::lookup::resolve;
-use super::proxy::{Proxy, ProxyKind};
+use super::proxy::{Proxy, ProxyOrError};
 use super::route::Interface;
+use super::server_stream::{RemoteEnd, ServerStream};
 use super::stream::Stream;
 use super::{happy_eyeballs, tls};
-use crate::{Code, Deadline, Error, Hint, NetworkPolicy, Phase, StartTls, TlsOptions};
+use crate::{Code, Deadline, Error, NetworkPolicy, Phase, StartTls, TlsOptions};
 
 /// Network policy and TLS configuration, shared by all requests of a fetcher.
 #[derive(Debug)]
@@ -36,21 +40,33 @@ impl Network {
     }
 
     /// Returns a connector for `url`, which `chooser` has chosen.
-    ///
-    /// # Errors
-    /// `Code::Usage` if the URL's proxy is invalid.
-    pub(crate) fn connector(
-        self: &Arc<Self>,
-        url: &Url<'_>,
-        chooser: UrlChooser,
-    ) -> Result<Connector, Error> {
-        Ok(Connector {
+    pub(crate) fn connector(self: &Arc<Self>, url: &Url<'_>, chooser: UrlChooser) -> Connector {
+        Connector {
             network: self.clone(),
-            proxy: self.policy.proxies.proxy_for(url)?.cloned(),
+            proxy: self.policy.proxies.for_scheme(url.scheme_name()).cloned(),
             chooser,
             was_public: Arc::default(),
             connection_info: ConnectionInfo::default(),
-        })
+        }
+    }
+
+    /// Returns the proxy for requests of `scheme` to `host`, or `None` for direct connections.
+    ///
+    /// # Errors
+    /// `Code::Usage` if the value of the proxy's variable is invalid.
+    pub(crate) fn proxy_for(&self, scheme: &str, host: &Host<'_>) -> Result<Option<&Proxy>, Error> {
+        self.policy.proxies.proxy_for(scheme, host)
+    }
+
+    /// Returns `true` if FTP requests to `host` are sent to an HTTP proxy as URLs (RFC 9112 §3.2.2). With TLS to the
+    /// server, they are not: the proxy would see what TLS hides.
+    ///
+    /// # Errors
+    /// `Code::Usage` if the value of the proxy's variable is invalid.
+    pub(crate) fn forwards_ftp(&self, host: &Host<'_>) -> Result<bool, Error> {
+        let proxy = self.proxy_for("ftp", host)?;
+        let may_forward = !self.policy.proxies.uses_tunnel() && self.tls.start_tls() == StartTls::Never;
+        Ok(may_forward && proxy.is_some_and(|proxy| proxy.kind.is_http()))
     }
 }
 
@@ -71,7 +87,8 @@ pub(crate) enum UrlChooser {
 #[derive(Clone, Debug)]
 pub struct Connector {
     network: Arc<Network>,
-    proxy: Option<Proxy>,
+    /// The proxy for the scheme of the URL, for hosts that are not contacted directly.
+    proxy: Option<ProxyOrError>,
     chooser: UrlChooser,
     /// At least one resolved or contacted address is public, or unknown because a proxy resolves the name.
     was_public: Arc<AtomicBool>,
@@ -121,53 +138,57 @@ impl Connector {
         Ok(addresses)
     }
 
-    /// Returns the addresses of `host` for a direct connection.
-    ///
-    /// # Errors
-    /// As for [`Connector::resolve_allowed`]; `Code::Unsupported` if a proxy is configured for the URL.
-    pub(super) async fn direct_addresses(
-        &self,
-        host: &Host<'_>,
-        port: u16,
-        deadline: &Deadline,
-    ) -> Result<Vec<SocketAddr>, Error> {
-        if let Some(proxy) = &self.proxy {
-            let detail = format!("this scheme does not support proxies, but {proxy} is configured");
-            return Err(Error::new(Code::Unsupported, Phase::Proxy, detail).with_hint(Hint::Direct));
-        }
-        self.resolve_allowed(host, port, deadline).await
-    }
-
     /// Returns the host and port to connect to for `host` and `port`, after `--connect-to`.
     pub(super) fn connect_to<'h>(&'h self, host: &'h Host<'h>, port: u16) -> (&'h Host<'h>, u16) {
         self.network.policy.routes.replacement(host, port)
     }
 
-    /// Opens a TCP connection to `host`.
+    /// Opens a connection to `host`: a TCP connection, or a tunnel through the proxy for the URL.
     ///
     /// # Errors
-    /// As for [`Connector::resolve_allowed`]; `Code::ConnectFailed`; `Code::TimedOut`; `Code::Unsupported` if a
-    /// proxy is configured for the URL.
-    pub async fn connect(&self, host: &Host<'_>, port: u16, deadline: &Deadline) -> Result<TcpStream, Error> {
+    /// As for [`Connector::resolve_allowed`]; `Code::ConnectFailed`; `Code::TimedOut`; the errors of the proxy.
+    pub async fn connect(
+        &self,
+        host: &Host<'_>,
+        port: u16,
+        deadline: &Deadline,
+    ) -> Result<ServerStream, Error> {
         let deadline = deadline.connecting();
+        if let Some(proxy) = self.proxy_for(host)? {
+            return self.connect_through(proxy, host, port, &deadline).await;
+        }
         let (host, port) = self.connect_to(host, port);
-        let addresses = self.direct_addresses(host, port, &deadline).await?;
-        let interface = self.network.policy.routes.interface.as_ref();
-        let connected = async {
-            let connection =
-                happy_eyeballs::connect_to_first(&addresses, |address| open_tcp(address, interface)).await;
-            connection.unwrap_or_else(|| Err(std::io::ErrorKind::AddrNotAvailable.into())).map_err(|error| {
-                Error::io(Code::ConnectFailed, Phase::Connect, &format!("{host}:{port}"), error)
-            })
-        };
-        let stream = deadline.bound(Phase::Connect, connected).await?;
-        // Send small requests at once. A failure only delays them.
-        let _ = stream.set_nodelay(true);
+        let addresses = self.resolve_allowed(host, port, &deadline).await?;
+        let what = format!("{host}:{port}");
+        let stream = self.connect_tcp(&addresses, Phase::Connect, &what, &deadline).await?;
         self.connection_info.update(|facts| {
             facts.connected = Some(Instant::now());
             (facts.remote_addr, facts.local_addr) = (stream.peer_addr().ok(), stream.local_addr().ok());
             facts.opened += 1;
         });
+        let peer =
+            stream.peer_addr().map_err(|error| Error::io(Code::ConnectFailed, Phase::Connect, &what, error));
+        Ok(ServerStream::tcp(stream, RemoteEnd::Address(peer?)))
+    }
+
+    /// Opens a TCP connection to the first of `addresses` that accepts it. `what` names the peer in errors.
+    async fn connect_tcp(
+        &self,
+        addresses: &[SocketAddr],
+        phase: Phase,
+        what: &str,
+        deadline: &Deadline,
+    ) -> Result<TcpStream, Error> {
+        let interface = self.interface();
+        let connected = async {
+            let connection =
+                happy_eyeballs::connect_to_first(addresses, |address| open_tcp(address, interface)).await;
+            let connection = connection.unwrap_or_else(|| Err(std::io::ErrorKind::AddrNotAvailable.into()));
+            connection.map_err(|error| Error::io(Code::ConnectFailed, phase, what, error))
+        };
+        let stream = deadline.bound(phase, connected).await?;
+        // Send small requests at once. A failure only delays them.
+        let _ = stream.set_nodelay(true);
         Ok(stream)
     }
 
@@ -181,7 +202,7 @@ impl Connector {
         port: u16,
         alpn: &[&[u8]],
         deadline: &Deadline,
-    ) -> Result<TlsStream<TcpStream>, Error> {
+    ) -> Result<TlsStream<ServerStream>, Error> {
         let deadline = deadline.connecting();
         let stream = self.connect(host, port, &deadline).await?;
         let mut config = self.tls_config()?;
@@ -199,13 +220,16 @@ impl Connector {
     ///
     /// # Errors
     /// `Code::TlsFailed`; `Code::TimedOut`.
-    pub(crate) async fn handshake(
+    pub(crate) async fn handshake<S>(
         &self,
-        stream: TcpStream,
+        stream: S,
         host: &Host<'_>,
         config: Arc<rustls::ClientConfig>,
         deadline: &Deadline,
-    ) -> Result<TlsStream<TcpStream>, Error> {
+    ) -> Result<TlsStream<S>, Error>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
         let name = server_name(host)?;
         let handshake = async {
             TlsConnector::from(config).connect(name, stream).await.map_err(|error| match tls::find_tls_error(
@@ -234,7 +258,7 @@ impl Connector {
     /// `Code::TlsFailed`; `Code::TimedOut`.
     pub(crate) async fn start_tls_on(
         &self,
-        stream: TcpStream,
+        stream: ServerStream,
         host: &Host<'_>,
         deadline: &Deadline,
     ) -> Result<Stream, Error> {
@@ -244,12 +268,12 @@ impl Connector {
     }
 
     /// Wraps a TLS connection as a [`Stream`].
-    pub(crate) fn tls_stream(&self, stream: TlsStream<TcpStream>) -> Stream {
+    pub(crate) fn tls_stream(&self, stream: TlsStream<ServerStream>) -> Stream {
         Stream::tls(stream, &self.connection_info, self.network.tls.allows_truncation())
     }
 
     /// Wraps a plain connection as a [`Stream`].
-    pub(crate) fn plain_stream(&self, stream: TcpStream) -> Stream {
+    pub(crate) fn plain_stream(&self, stream: ServerStream) -> Stream {
         Stream::plain(stream, &self.connection_info)
     }
 
@@ -258,24 +282,17 @@ impl Connector {
         self.network.policy.allowed_ports.contains(&port)
     }
 
-    /// Returns the proxy for the URL of this attempt.
-    pub(crate) const fn proxy(&self) -> Option<&Proxy> {
-        self.proxy.as_ref()
-    }
-
-    /// Returns the addresses of the proxy. They are not checked by the policy, because the caller chose the proxy.
-    pub(crate) async fn proxy_addresses(
-        &self,
-        proxy: &Proxy,
-        deadline: &Deadline,
-    ) -> Result<Vec<SocketAddr>, Error> {
-        let addresses = self.addresses(&proxy.host, proxy.port, deadline).await;
-        addresses.map_err(|error| match error.code() {
-            Code::ResolveFailed => {
-                Error::new(Code::ResolveFailed, Phase::Proxy, proxy.host.to_string()).with_source(error)
+    /// Returns the proxy for connections to `host`, or `None` for direct ones.
+    ///
+    /// # Errors
+    /// `Code::Usage` if the value of the proxy's variable is invalid.
+    pub(crate) fn proxy_for(&self, host: &Host<'_>) -> Result<Option<&Proxy>, Error> {
+        match &self.proxy {
+            Some(proxy) if !self.network.policy.proxies.is_direct(host) => {
+                proxy.as_ref().map(Some).map_err(Error::clone)
             }
-            _ => error,
-        })
+            _ => Ok(None),
+        }
     }
 
     /// Returns the local address or device for outgoing connections.
@@ -283,23 +300,13 @@ impl Connector {
         self.network.policy.routes.interface.as_ref()
     }
 
-    /// Checks that `--connect-to` does not apply to `host` and `port`, because it cannot be used through a proxy.
-    ///
-    /// # Errors
-    /// `Code::Unsupported`.
-    pub(crate) fn check_no_connect_to(&self, host: &Host<'_>, port: u16) -> Result<(), Error> {
-        let (to_host, to_port) = self.network.policy.routes.replacement(host, port);
-        if to_host == host && to_port == port {
-            return Ok(());
-        }
-        let detail = "--connect-to cannot be used through a proxy";
-        Err(Error::new(Code::Unsupported, Phase::Proxy, detail))
-    }
-
-    /// Records the use of a pooled connection. If its address is public, later redirects to private addresses are
-    /// refused, as for a new connection.
-    pub(crate) fn record_reuse(&self, (peer, local): Endpoints) {
+    /// Records the use of a pooled connection to `host`. If its address is public, or only the proxy knows it, later
+    /// redirects to private addresses are refused, as for a new connection.
+    pub(crate) fn record_reuse(&self, host: &Host<'_>, (peer, local): Endpoints) {
         self.connection_info.update(|facts| (facts.remote_addr, facts.local_addr) = (peer, local));
+        if !matches!(self.proxy_for(host), Ok(None)) {
+            return self.record_behind_proxy(host);
+        }
         let is_public = peer.is_some_and(|peer| AddressClass::of(peer.ip()).is_public());
         self.was_public.fetch_or(is_public, Ordering::Relaxed);
     }
@@ -307,24 +314,6 @@ impl Connector {
     /// Returns the record of the connection.
     pub(crate) const fn connection_info(&self) -> &ConnectionInfo {
         &self.connection_info
-    }
-
-    /// Returns the TLS configuration for a connection through `proxy`.
-    ///
-    /// # Errors
-    /// `Code::Unsupported` if an option for the server (`-k`, client certificate, pinned key) would also apply to an
-    /// https proxy.
-    pub(crate) fn tls_config_through(
-        &self,
-        proxy: &Proxy,
-        is_tls: bool,
-    ) -> Result<Arc<rustls::ClientConfig>, Error> {
-        let to_proxy = proxy.kind == ProxyKind::Https;
-        if to_proxy && self.network.tls.has_server_only_options() {
-            let detail = "-k, a client certificate or a pinned key cannot be used through an https proxy, because they would also apply to the proxy";
-            return Err(Error::new(Code::Unsupported, Phase::Proxy, detail));
-        }
-        if is_tls || to_proxy { self.network.tls.config() } else { tls::no_tls().map(Arc::new) }
     }
 }
 

@@ -82,8 +82,9 @@ impl Connector {
         port: u16,
         deadline: &Deadline,
     ) -> Result<DatagramSockets, Error> {
+        self.check_no_proxy(host, "prospero")?;
         let (host, port) = self.connect_to(host, port);
-        let addresses = self.direct_addresses(host, port, &deadline.connecting()).await?;
+        let addresses = self.resolve_allowed(host, port, &deadline.connecting()).await?;
         if addresses.iter().all(|address| address.ip().is_multicast()) {
             // Unicast replies are expected, so multicast addresses are refused.
             let detail = format!("{host} is a multicast address");

@@ -1,12 +1,14 @@
-//! FTP data connections. They are opened only to or from the address of the control connection. Addresses in the
+//! FTP data connections. They are opened only to or from the address of the control connection, and through the proxy
+//! of the control connection. Addresses in the
 //! server's replies are ignored (RFC 2577 §3).
 
 use std::net::{IpAddr, SocketAddr};
 
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 
 use super::connector::{Connector, open_tcp};
 use super::ports;
+use super::server_stream::{RemoteEnd, ServerStream};
 use crate::{Code, Deadline, Error, Phase};
 
 impl Connector {
@@ -15,23 +17,53 @@ impl Connector {
         ports::is_data_port(port) || self.allows_port(port)
     }
 
+    /// Opens a data connection to `port` at the server of the control connection, through the same proxy. The caller
+    /// sets a timeout.
+    ///
+    /// # Errors
+    /// `Code::Policy` if the port belongs to another protocol; `Code::ConnectFailed`; the errors of the proxy.
+    pub(crate) async fn connect_data(
+        &self,
+        remote: &RemoteEnd,
+        port: u16,
+        deadline: &Deadline,
+    ) -> Result<ServerStream, Error> {
+        match remote {
+            RemoteEnd::Address(peer) => self.connect_data_directly(*peer, port).await,
+            RemoteEnd::BehindProxy(host) => {
+                self.check_data_port(port)?;
+                self.connect_to_same_host(host, port, deadline).await
+            }
+        }
+    }
+
     /// Opens a data connection to `port` at `peer`, the server's end of the control connection. The caller sets a
     /// timeout.
     ///
     /// # Errors
     /// `Code::Policy` if the port belongs to another protocol; `Code::ConnectFailed`.
-    pub(crate) async fn connect_data(&self, mut peer: SocketAddr, port: u16) -> Result<TcpStream, Error> {
-        if !self.allows_data_port(port) {
-            let detail = format!(
-                "the server requests a data connection to port {port}, which belongs to another protocol"
-            );
-            return Err(Error::new(Code::Policy, Phase::Connect, detail));
-        }
+    pub(crate) async fn connect_data_directly(
+        &self,
+        mut peer: SocketAddr,
+        port: u16,
+    ) -> Result<ServerStream, Error> {
+        self.check_data_port(port)?;
         // Only the port is replaced: a link-local IPv6 address keeps its zone.
         peer.set_port(port);
-        open_tcp(peer, self.interface()).await.map_err(|error| {
+        let stream = open_tcp(peer, self.interface()).await.map_err(|error| {
             Error::io(Code::ConnectFailed, Phase::Connect, &format!("the data connection to {peer}"), error)
-        })
+        })?;
+        Ok(ServerStream::tcp(stream, RemoteEnd::Address(peer)))
+    }
+
+    fn check_data_port(&self, port: u16) -> Result<(), Error> {
+        if self.allows_data_port(port) {
+            return Ok(());
+        }
+        let detail = format!(
+            "the server requests a data connection to port {port}, which belongs to another protocol"
+        );
+        Err(Error::new(Code::Policy, Phase::Connect, detail))
     }
 }
 
@@ -65,12 +97,12 @@ impl ActiveListener {
     ///
     /// # Errors
     /// `Code::TimedOut`; `Code::ConnectFailed`.
-    pub(crate) async fn accept(self, deadline: &Deadline) -> Result<TcpStream, Error> {
+    pub(crate) async fn accept(self, deadline: &Deadline) -> Result<ServerStream, Error> {
         let accepted = async {
             loop {
                 let (stream, from) = self.listener.accept().await.map_err(listen_error)?;
                 if from.ip().to_canonical() == self.peer.to_canonical() {
-                    return Ok(stream);
+                    return Ok(ServerStream::tcp(stream, RemoteEnd::Address(from)));
                 }
                 tracing::debug!(%from, "closed a connection from another address than that of the server");
             }

@@ -23,6 +23,8 @@ pub(crate) struct PoolKey {
     start_tls: StartTls,
     requires_public_address: bool,
     identity: u64,
+    /// The proxy; `None` for a direct connection.
+    proxy: Option<String>,
 }
 
 /// A pool of idle connections.
@@ -54,6 +56,7 @@ impl<L> IdlePool<L> {
             start_tls: connector.start_tls(),
             requires_public_address: connector.requires_public_address(),
             identity: self.hasher.hash_one(identity),
+            proxy: connector.proxy_for(host).ok().flatten().map(ToString::to_string),
         }
     }
 

@@ -19,10 +19,11 @@ pub struct Proxies {
     for_scheme: BTreeMap<String, ProxyOrError>,
     for_all: Option<ProxyOrError>,
     direct: String,
+    tunnel: bool,
 }
 
 /// A proxy, or the error of the requests that use it if its value is invalid.
-type ProxyOrError = Result<Proxy, Error>;
+pub(super) type ProxyOrError = Result<Proxy, Error>;
 
 /// A proxy: protocol, host, port and credentials. `Debug` and `Display` do not show the credentials.
 #[derive(Clone, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub struct Proxy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProxyKind {
-    /// An HTTP proxy (RFC 9112 §3.2.2); CONNECT (RFC 9110 §9.3.6) for https URLs.
+    /// An HTTP proxy: http and ftp URLs are sent to it (RFC 9112 §3.2.2), other schemes use CONNECT (RFC 9110 §9.3.6).
     Http,
     /// An HTTP proxy over TLS.
     Https,
@@ -65,6 +66,11 @@ impl ProxyKind {
     /// Returns the scheme of the proxy URL.
     pub(crate) fn scheme(self) -> &'static str {
         Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("http", |(_, name)| name)
+    }
+
+    /// Returns `true` for proxies that read HTTP requests.
+    pub(crate) const fn is_http(self) -> bool {
+        matches!(self, Self::Http | Self::Https)
     }
 
     /// Returns `true` if the client resolves host names.
@@ -126,20 +132,37 @@ impl Proxies {
         self
     }
 
-    /// Returns the proxy for `url`, or `None` for a direct connection.
+    /// Opens a tunnel (CONNECT) through HTTP proxies for http and ftp URLs too, in place of sending them the URL.
+    /// Default: `false`.
+    #[must_use]
+    pub const fn tunnel(mut self, tunnel: bool) -> Self {
+        self.tunnel = tunnel;
+        self
+    }
+
+    /// Returns `true` if http and ftp URLs use a tunnel too.
+    pub(crate) const fn uses_tunnel(&self) -> bool {
+        self.tunnel
+    }
+
+    /// Returns the proxy for URLs of `scheme`, without regard to the host.
+    pub(super) fn for_scheme(&self, scheme: &str) -> Option<&ProxyOrError> {
+        self.for_scheme.get(scheme).or(self.for_all.as_ref())
+    }
+
+    /// Returns the proxy for URLs of `scheme` to `host`, or `None` for a direct connection.
     ///
     /// # Errors
     /// `Code::Usage` if the value of the proxy's variable is invalid.
-    pub(crate) fn proxy_for(&self, url: &Url<'_>) -> Result<Option<&Proxy>, Error> {
-        let proxy = self.for_scheme.get(url.scheme_name()).or(self.for_all.as_ref());
-        let (Some(host), Some(proxy)) = (url.host(), proxy) else { return Ok(None) };
-        if self.is_direct(&host) {
-            return Ok(None);
+    pub(crate) fn proxy_for(&self, scheme: &str, host: &Host<'_>) -> Result<Option<&Proxy>, Error> {
+        match self.for_scheme(scheme) {
+            Some(proxy) if !self.is_direct(host) => proxy.as_ref().map(Some).map_err(Error::clone),
+            _ => Ok(None),
         }
-        proxy.as_ref().map(Some).map_err(Error::clone)
     }
 
-    fn is_direct(&self, host: &Host<'_>) -> bool {
+    /// Returns `true` if `host` is contacted directly.
+    pub(super) fn is_direct(&self, host: &Host<'_>) -> bool {
         if self.direct.is_empty() {
             return false;
         }
@@ -247,7 +270,9 @@ mod tests {
             .direct("near.test, 127.0.0.0/8,::1");
         let selected = |url: &str| {
             let url = parse(url).expect("a URL").url;
-            proxies.proxy_for(&url).expect("valid").map_or_else(|| "direct".to_owned(), ToString::to_string)
+            let proxy =
+                url.host().and_then(|host| proxies.proxy_for(url.scheme_name(), &host).expect("valid"));
+            proxy.map_or_else(|| "direct".to_owned(), ToString::to_string)
         };
         assert_eq!(selected("http://a.test/"), "http://one.test:1080");
         assert_eq!(selected("https://a.test/"), "socks5h://two.test:1080");
@@ -264,8 +289,8 @@ mod tests {
         }
         assert_eq!(selected("http://clear.test/"), "http://one.test:1080");
         let all_direct = Proxies::default().all(Proxy::parse("p.test").expect("a proxy")).direct("a.test, *");
-        assert!(matches!(all_direct.proxy_for(&parse("http://192.0.2.1/").expect("a URL").url), Ok(None)));
-        let none = Proxies::default();
-        assert!(matches!(none.proxy_for(&parse("http://a.test/").expect("a URL").url), Ok(None)));
+        let host = Host::Name("a.example".into());
+        assert!(matches!(all_direct.proxy_for("http", &host), Ok(None)));
+        assert!(matches!(Proxies::default().proxy_for("http", &host), Ok(None)));
     }
 }

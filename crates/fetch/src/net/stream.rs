@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use tokio::io::{AsyncReadExt as _, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
 use super::connection_info::ConnectionInfo;
 use super::deflate::Deflate;
+use super::server_stream::ServerStream;
 
 /// Size of a read in bytes: smaller ones cost system calls, larger ones exceed the CPU cache.
 const MAX_READ: usize = 1024 * 1024;
@@ -28,22 +28,22 @@ pub(crate) struct Stream {
 }
 
 enum Transport {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+    Plain(ServerStream),
+    Tls(Box<TlsStream<ServerStream>>),
     /// TLS, where the end of the connection without close_notify is accepted.
-    Truncatable(Box<TlsStream<TcpStream>>),
+    Truncatable(Box<TlsStream<ServerStream>>),
 }
 
 impl Stream {
     /// Wraps a plain connection. `connection_info` records when bytes arrive.
-    pub(crate) fn plain(stream: TcpStream, connection_info: &ConnectionInfo) -> Self {
+    pub(crate) fn plain(stream: ServerStream, connection_info: &ConnectionInfo) -> Self {
         Self::on(Transport::Plain(stream), connection_info)
     }
 
     /// Wraps a TLS connection. If it ends without close_notify, an attacker may have truncated it, so this is an error
     /// unless `allows_truncation` is `true`.
     pub(crate) fn tls(
-        stream: TlsStream<TcpStream>,
+        stream: TlsStream<ServerStream>,
         connection_info: &ConnectionInfo,
         allows_truncation: bool,
     ) -> Self {
@@ -62,8 +62,8 @@ impl Stream {
         self.connection_info = connection_info.clone();
     }
 
-    /// Returns the TCP connection if it is plain and not compressed.
-    pub(super) fn into_plain(self) -> Option<TcpStream> {
+    /// Returns the connection if it is plain and not compressed.
+    pub(super) fn into_plain(self) -> Option<ServerStream> {
         match self.transport {
             Transport::Plain(stream) if self.deflate.is_none() => Some(stream),
             _ => None,
@@ -111,12 +111,15 @@ impl Stream {
     fn poll_read_raw(&mut self, cx: &mut Context<'_>, buffer: &mut BytesMut) -> Poll<io::Result<usize>> {
         buffer.reserve(self.read_size);
         let count = match &mut self.transport {
-            Transport::Plain(stream) => loop {
-                ready!(stream.poll_read_ready(cx))?;
-                match stream.try_read_buf(buffer) {
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                    read => break read?,
-                }
+            Transport::Plain(stream) => match stream.as_bare_tcp() {
+                Some(tcp) => loop {
+                    ready!(tcp.poll_read_ready(cx))?;
+                    match tcp.try_read_buf(buffer) {
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                        read => break read?,
+                    }
+                },
+                None => ready!(pin!(stream.read_buf(buffer)).poll(cx)).map_err(truncated)?,
             },
             Transport::Tls(stream) => ready!(pin!(stream.read_buf(buffer)).poll(cx)).map_err(truncated)?,
             Transport::Truncatable(stream) => match ready!(pin!(stream.read_buf(buffer)).poll(cx)) {
@@ -148,7 +151,7 @@ impl Stream {
             }
         }
         match &mut self.transport {
-            Transport::Plain(_) => Poll::Ready(Ok(())),
+            Transport::Plain(stream) => Pin::new(stream).poll_flush(cx),
             Transport::Tls(stream) | Transport::Truncatable(stream) => Pin::new(stream).poll_flush(cx),
         }
     }

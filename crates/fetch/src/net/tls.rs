@@ -36,11 +36,12 @@ pub(crate) fn provider() -> Arc<CryptoProvider> {
 pub(crate) struct Tls {
     options: TlsOptions,
     config: OnceLock<Arc<ClientConfig>>,
+    proxy_config: OnceLock<Arc<ClientConfig>>,
 }
 
 impl Tls {
     pub(crate) const fn new(options: TlsOptions) -> Self {
-        Self { options, config: OnceLock::new() }
+        Self { options, config: OnceLock::new(), proxy_config: OnceLock::new() }
     }
 
     /// Returns the shared configuration without ALPN; protocols with ALPN set it on a copy.
@@ -48,8 +49,20 @@ impl Tls {
         if let Some(config) = self.config.get() {
             return Ok(config.clone());
         }
-        let config = Arc::new(self.make()?);
+        let config = Arc::new(make_config(&self.options)?);
         Ok(self.config.get_or_init(|| config).clone())
+    }
+
+    /// Returns the configuration for https proxies: without the options that apply to servers only.
+    pub(crate) fn proxy_config(&self) -> Result<Arc<ClientConfig>, Error> {
+        if !self.options.has_server_only_options() {
+            return self.config();
+        }
+        if let Some(config) = self.proxy_config.get() {
+            return Ok(config.clone());
+        }
+        let config = Arc::new(make_config(&self.options.for_proxy())?);
+        Ok(self.proxy_config.get_or_init(|| config).clone())
     }
 
     pub(crate) const fn start_tls(&self) -> StartTls {
@@ -64,21 +77,21 @@ impl Tls {
     pub(crate) fn has_server_only_options(&self) -> bool {
         self.options.has_server_only_options()
     }
+}
 
-    fn make(&self) -> Result<ClientConfig, Error> {
-        let provider = provider();
-        let verifier = self.options.verifier(&provider)?;
-        let builder = ClientConfig::builder_with_provider(provider)
-            .with_protocol_versions(&self.options.protocol_versions())
-            .map_err(|error| internal(&error))?
-            // The verifier is that of rustls or the platform, plus the pins.
-            .dangerous()
-            .with_custom_certificate_verifier(verifier);
-        Ok(match self.options.client_certificate() {
-            Some(certificate) => builder.with_client_cert_resolver(certificate),
-            None => builder.with_no_client_auth(),
-        })
-    }
+fn make_config(options: &TlsOptions) -> Result<ClientConfig, Error> {
+    let provider = provider();
+    let verifier = options.verifier(&provider)?;
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&options.protocol_versions())
+        .map_err(|error| internal(&error))?
+        // The verifier is that of rustls or the platform, plus the pins.
+        .dangerous()
+        .with_custom_certificate_verifier(verifier);
+    Ok(match options.client_certificate() {
+        Some(certificate) => builder.with_client_cert_resolver(certificate),
+        None => builder.with_no_client_auth(),
+    })
 }
 
 /// Returns a configuration that trusts no certificate, for clients that do not use TLS.

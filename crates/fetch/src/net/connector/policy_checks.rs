@@ -37,6 +37,18 @@ impl Connector {
         Ok(())
     }
 
+    /// Records that `host` was contacted through a proxy: a name that only the proxy resolves may be public.
+    pub(super) fn record_behind_proxy(&self, host: &Host<'_>) {
+        let is_public = match host {
+            Host::V4(address) => AddressClass::of(IpAddr::V4(*address)).is_public(),
+            Host::V6(address) | Host::V6Zone(address, _) => {
+                AddressClass::of(IpAddr::V6(*address)).is_public()
+            }
+            Host::Name(name) => !is_localhost(name),
+        };
+        self.was_public.fetch_or(is_public, Ordering::Relaxed);
+    }
+
     /// Returns `true` if this request may contact public addresses only.
     pub(crate) fn requires_public_address(&self) -> bool {
         let policy = &self.network.policy;

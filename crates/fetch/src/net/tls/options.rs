@@ -154,6 +154,15 @@ impl TlsOptions {
         self.identity.is_some() || self.pins.is_some() || matches!(self.trust, Trust::AnyCertificate)
     }
 
+    /// Returns the options for an https proxy: its certificate is checked, and it gets no client certificate.
+    pub(super) fn for_proxy(&self) -> Self {
+        let trust = match &self.trust {
+            Trust::AnyCertificate => Trust::default(),
+            trust => trust.clone(),
+        };
+        Self { trust, identity: None, pins: None, ..self.clone() }
+    }
+
     pub(super) fn client_certificate(&self) -> Option<Arc<dyn ResolvesClientCert>> {
         self.identity.as_ref().map(Identity::resolver)
     }
