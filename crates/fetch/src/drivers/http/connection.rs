@@ -12,8 +12,8 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::AbortHandle;
 
+use super::http2_stream::CheckedHttp2Stream;
 use super::interim::InterimCounter;
-use super::interim_stream::InterimStream;
 use super::plan::HttpPlan;
 use super::request_body::OutgoingBody;
 use super::transport_error;
@@ -45,9 +45,13 @@ pub(super) enum Connection {
 }
 
 impl Connection {
-    /// Connects to the server of `plan`.
+    /// Connects to the server of `plan`, or to the proxy that reads its request.
     pub(super) async fn open(plan: &HttpPlan, ctx: &RunContext) -> Result<Self, Error> {
         let (host, port, deadline) = (&plan.host, plan.port, &ctx.deadline);
+        if plan.is_forwarded {
+            let stream = ctx.connector.connect_to_proxy(host, port, deadline).await?;
+            return Self::open_http1(stream, plan, ctx).await;
+        }
         if !plan.is_tls {
             return Self::open_http1(ctx.connector.connect(host, port, deadline).await?, plan, ctx).await;
         }
@@ -87,7 +91,7 @@ impl Connection {
         builder.adaptive_window(true);
         builder.max_header_list_size(u32::try_from(MAX_HEAD_SIZE).unwrap_or(u32::MAX));
         let interim = InterimCounter::default();
-        let stream = InterimStream::new(stream, interim.clone());
+        let stream = CheckedHttp2Stream::new(stream, interim.clone());
         let handshake = async {
             builder.handshake(TokioIo::new(stream)).await.map_err(|error| connection_error(error, plan))
         };

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::connection::Connection;
+use super::first_connection::{FirstConnection, FirstConnections};
 use super::plan::HttpPlan;
+use super::pool_key::HttpPoolKey;
 use crate::RunContext;
 
 /// Maximum number of idle connections in the pool.
@@ -14,23 +16,12 @@ const MAX_IDLE: usize = 256;
 /// An idle connection is closed after this time: most servers have closed it by then.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The properties that a request must share with a connection to use it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct HttpPoolKey {
-    is_tls: bool,
-    allows_http2: bool,
-    host: String,
-    port: u16,
-    requires_public_address: bool,
-    /// A keyed hash of the credentials.
-    identity: u64,
-}
-
 /// The pool of idle connections.
 #[derive(Default)]
 pub(super) struct ConnectionPool {
     idle: Mutex<HashMap<HttpPoolKey, Vec<(Connection, Instant)>>>,
     hasher: RandomState,
+    first_connections: FirstConnections,
 }
 
 /// A connection that is in use, and the pool it returns to.
@@ -47,12 +38,26 @@ impl ConnectionPool {
         let identity = self.hasher.hash_one((login, plan.headers.get(http::header::AUTHORIZATION)));
         HttpPoolKey {
             is_tls: plan.is_tls,
+            is_forwarded: plan.is_forwarded,
             allows_http2: plan.allows_http2(),
-            host: plan.host.to_string().to_ascii_lowercase(),
+            host: plan.host.clone(),
             port: plan.port,
             requires_public_address: ctx.connector.requires_public_address(),
+            proxy: ctx.connector.proxy_for(&plan.host).ok().flatten().map(ToString::to_string),
             identity,
         }
+    }
+
+    /// Returns `true` if a connection for `key` is in the pool.
+    pub(super) fn contains(&self, key: &HttpPoolKey) -> bool {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.get(key).is_some_and(|connections| !connections.is_empty())
+    }
+
+    /// Returns the first connection to the server of `key`, which parallel requests share if it is HTTP/2, or `None` if
+    /// it cannot be HTTP/2.
+    pub(super) fn first_connection(&self, key: &HttpPoolKey) -> Option<Arc<FirstConnection>> {
+        key.allows_http2.then(|| self.first_connections.of(key)).filter(|first| !first.is_http1())
     }
 
     /// Takes the connection that became idle last. An HTTP/2 connection stays in the pool, for parallel requests.

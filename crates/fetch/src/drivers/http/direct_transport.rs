@@ -1,15 +1,17 @@
 //! Sends a request directly to the server: over an idle connection, or over a new one.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
 use http::{Response, Version};
 
 use super::connection::{Connection, SendError, connection_error};
-use super::connection_pool::{ConnectionPool, HttpPoolKey, PooledConnection};
+use super::connection_pool::{ConnectionPool, PooledConnection};
 use super::plan::HttpPlan;
+use super::pool_key::HttpPoolKey;
 use super::response_body::ResponseBody;
-use super::transport_error;
+use super::{authorization, transport_error};
 use crate::{Code, Deadline, Error, Phase, RunContext};
 
 /// Sends the request of `plan` and waits for the head of the response.
@@ -19,16 +21,37 @@ pub(super) async fn send_directly(
     ctx: &RunContext,
 ) -> Result<Response<ResponseBody>, Error> {
     let key = pool.pool_key(plan, ctx);
-    while let Some(mut pooled) = pool.take(&key) {
+    loop {
+        if let Some(response) = send_on_idle(pool, &key, plan, ctx).await? {
+            return Ok(response);
+        }
+        // Opening a connection is rare and its future is large.
+        let Some(pooled) = Box::pin(open(pool, &key, plan, ctx)).await? else { continue };
+        return exchange_on(pooled, plan, ctx).await.map_err(|failure| {
+            // Parallel requests on the same HTTP/2 connection would fail too.
+            pool.discard(&key);
+            failure.error
+        });
+    }
+}
+
+/// Sends the request over a connection of the pool. Returns `None` if no connection could be used.
+async fn send_on_idle(
+    pool: &Arc<ConnectionPool>,
+    key: &HttpPoolKey,
+    plan: &HttpPlan,
+    ctx: &RunContext,
+) -> Result<Option<Response<ResponseBody>>, Error> {
+    while let Some(mut pooled) = pool.take(key) {
         // A connection that is not ready at once is skipped: an earlier request still uses it, or it is closed.
         if Deadline::try_briefly(pooled.connection.is_ready()).await != Some(true) {
-            discard_if_multiplexed(pool, &key, &pooled.connection);
+            discard_if_multiplexed(pool, key, &pooled.connection);
             continue;
         }
         match exchange_on(pooled, plan, ctx).await {
-            Ok(response) => return Ok(response),
+            Ok(response) => return Ok(Some(response)),
             Err(failure) => {
-                pool.discard(&key);
+                pool.discard(key);
                 // The server closed the idle connection before it processed the request (RFC 9112 §9.3.1, RFC 9113
                 // §8.7): the request is sent again on another connection.
                 if !(failure.is_unprocessed || failure.is_connection_failure && plan.is_idempotent()) {
@@ -37,12 +60,31 @@ pub(super) async fn send_directly(
             }
         }
     }
-    let pooled = pool.check_out_new(Connection::open(plan, ctx).await?, key.clone());
-    exchange_on(pooled, plan, ctx).await.map_err(|failure| {
-        // Parallel requests on the same HTTP/2 connection would fail too.
-        pool.discard(&key);
-        failure.error
-    })
+    Ok(None)
+}
+
+/// Opens a connection. If the server may speak HTTP/2, parallel requests wait for the first one; returns `None` if the
+/// pool has a connection then.
+async fn open(
+    pool: &Arc<ConnectionPool>,
+    key: &HttpPoolKey,
+    plan: &HttpPlan,
+    ctx: &RunContext,
+) -> Result<Option<PooledConnection>, Error> {
+    let Some(first) = pool.first_connection(key) else {
+        return Ok(Some(pool.check_out_new(Connection::open(plan, ctx).await?, key.clone())));
+    };
+    let turn = ctx.deadline.bound(Phase::Connect, async { Ok(first.turn().await) }).await?;
+    if pool.contains(key) {
+        return Ok(None);
+    }
+    if first.is_http1() {
+        drop(turn);
+        return Ok(Some(pool.check_out_new(Connection::open(plan, ctx).await?, key.clone())));
+    }
+    let connection = Connection::open(plan, ctx).await?;
+    first.record(&connection);
+    Ok(Some(pool.check_out_new(connection, key.clone())))
 }
 
 /// Removes a closed HTTP/2 connection from the pool, which holds other handles to it.
@@ -79,17 +121,38 @@ impl From<Error> for ExchangeError {
     }
 }
 
+/// Adds the login for the proxy to a request that the proxy reads.
+fn add_proxy_authorization<B>(
+    request: &mut http::Request<B>,
+    plan: &HttpPlan,
+    ctx: &RunContext,
+) -> Result<(), Error> {
+    let Some(proxy) = ctx.connector.proxy_for(&plan.host)? else { return Ok(()) };
+    if let Some(value) = proxy.authorization()? {
+        let value = authorization::sensitive_header_value(&value)?;
+        request.headers_mut().insert(http::header::PROXY_AUTHORIZATION, value);
+    }
+    Ok(())
+}
+
 async fn exchange_on(
     mut pooled: PooledConnection,
     plan: &HttpPlan,
     ctx: &RunContext,
 ) -> Result<Response<ResponseBody>, ExchangeError> {
     let mut request = pooled.connection.build_request(plan)?;
+    if plan.is_forwarded {
+        add_proxy_authorization(&mut request, plan, ctx)?;
+    }
     let interim = pooled.connection.interim_counter(&mut request);
-    ctx.connector.record_reuse(pooled.connection.endpoints());
+    ctx.connector.record_reuse(&plan.host, pooled.connection.endpoints());
     ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
-    let sent = async { Ok(pooled.connection.send_request(request).await) };
-    let response = match ctx.deadline.bound(Phase::Reply, interim.limit_while(sent)).await? {
+    let answer = {
+        // Pinned here, because moving a future copies it.
+        let sent = pin!(async { Ok(pooled.connection.send_request(request).await) });
+        ctx.deadline.bound(Phase::Reply, pin!(interim.limit_while(sent))).await?
+    };
+    let response = match answer {
         Ok(response) => response,
         Err(SendError { error, is_unsent, is_head_incomplete }) => {
             let is_refused = transport_error::is_unprocessed(&error);

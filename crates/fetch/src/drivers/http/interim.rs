@@ -11,7 +11,7 @@ use crate::{Code, Error, Phase};
 /// Maximum number of interim responses to one request.
 pub(super) const MAX_INTERIM_RESPONSES: u32 = 32;
 
-/// Counts the interim responses to one HTTP/1.1 request. For an HTTP/2 connection, `InterimStream` counts and reports
+/// Counts the interim responses to one HTTP/1.1 request. For an HTTP/2 connection, `CheckedHttp2Stream` counts and reports
 /// to this counter.
 #[derive(Clone, Default)]
 pub(super) struct InterimCounter(Arc<InterimCount>);

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderValue, Method};
 
 use super::options::{HttpOptions, HttpVersion};
 use super::request_body::RequestBody;
-use super::{authorization, request_headers};
+use super::{authorization, forwarded, request_headers};
 use crate::{ByteRange, Code, Condition, Credential, Error, Phase, Request, Resume, Want};
 
 /// Maximum length of a request target in bytes. hyper sends at most 65534 bytes, which for HTTP/2 include scheme and
@@ -25,7 +25,8 @@ pub(super) struct HttpPlan {
     pub(super) port: u16,
     /// The value of Host, or of `:authority` in HTTP/2.
     pub(super) authority: String,
-    /// The request target in origin form (RFC 9112 §3.2.1), sent byte for byte.
+    /// The request target in origin form (RFC 9112 §3.2.1), sent byte for byte; if the request is forwarded, in
+    /// absolute form.
     pub(super) target: String,
     pub(super) headers: HeaderMap,
     pub(super) body: Option<RequestBody>,
@@ -41,15 +42,25 @@ pub(super) struct HttpPlan {
     pub(super) resume: Option<Resume>,
     pub(super) condition: Option<Condition>,
     pub(super) options: HttpOptions,
+    /// The request is for an FTP URL, which an HTTP proxy fetches.
+    pub(super) is_forwarded: bool,
 }
 
 impl HttpPlan {
     /// Builds the HTTP request for `request`.
     pub(super) fn new(request: &Request) -> Result<Self, Error> {
-        let Url::Http(url) = request.url() else {
-            return Err(Error::unsupported("the http driver handles http: and https: URLs only"));
+        let (target, is_forwarded) = match request.url() {
+            Url::Http(url) => (url.origin_form(), false),
+            Url::Ftp(_) => (forwarded::absolute_form(request)?, true),
+            _ => return Err(Error::unsupported("the http driver handles http: and https: URLs only")),
+        };
+        let Some(host) = request.url().host() else {
+            return Err(Error::unsupported("the http driver needs a host"));
         };
         let mut options = request.extra::<HttpOptions>().cloned().unwrap_or_default();
+        if is_forwarded {
+            options = forwarded::options(options);
+        }
         // Metadata describes the whole object, so it is requested without a range.
         let wants_head = request.want() == Want::Head;
         let range = request.wanted_range().filter(|_| !wants_head);
@@ -57,11 +68,12 @@ impl HttpPlan {
         // The body of an error response must not be appended to a part of the object.
         options.deliver_error_body &= range.is_none() && resume.is_none();
         let mut headers = request_headers::request_headers(request, &options)?;
-        let (is_tls, host) =
-            (url.scheme().security == Security::Tls, url.authority().host_port().host().clone());
+        let (is_tls, host) = (request.url().scheme().security == Security::Tls, host.into_owned());
         let port = request.url().port().unwrap_or(80);
-        let target = url.origin_form();
-        check_target(&target)?;
+        check_length(&target)?;
+        if !is_forwarded {
+            check_target(&target)?;
+        }
         let login = request.login().cloned();
         let sends_login = !options.waits_for_challenge && !headers.contains_key(AUTHORIZATION);
         let sent_login = login.as_ref().filter(|login| sends_login && login.expose_password().is_some());
@@ -69,8 +81,9 @@ impl HttpPlan {
             url: request.url().clone(),
             method: request_method(request, &options)?,
             is_tls,
-            authority: request_headers::take_host(&mut headers)
-                .unwrap_or_else(|| authority(&host, port, is_tls)),
+            authority: request_headers::take_host(&mut headers).unwrap_or_else(|| {
+                authority(&host, port, if is_forwarded { 21 } else { default_port(is_tls) })
+            }),
             host,
             port,
             target,
@@ -85,6 +98,7 @@ impl HttpPlan {
             resume,
             condition: request.condition(),
             options,
+            is_forwarded,
         })
     }
 
@@ -106,29 +120,36 @@ impl HttpPlan {
     /// Returns `scheme://host[:port]`.
     pub(super) fn origin(&self) -> String {
         let scheme = if self.is_tls { "https" } else { "http" };
-        format!("{scheme}://{}", authority(&self.host, self.port, self.is_tls))
+        format!("{scheme}://{}", authority(&self.host, self.port, default_port(self.is_tls)))
     }
 }
 
-/// Checks that the target can be sent: at most [`MAX_TARGET`] bytes, and no byte that a request line forbids (RFC 9112
-/// §3.2).
-fn check_target(target: &str) -> Result<(), Error> {
-    let refused = |detail: String| Err(Error::new(Code::BadUrl, Phase::Plan, detail));
-    if target.len() > MAX_TARGET {
-        let length = target.len();
-        return refused(format!("path and query have {length} bytes, more than {MAX_TARGET}"));
+/// Checks that the target has at most [`MAX_TARGET`] bytes.
+fn check_length(target: &str) -> Result<(), Error> {
+    let length = target.len();
+    if length <= MAX_TARGET {
+        return Ok(());
     }
+    let detail = format!("path and query have {length} bytes, more than {MAX_TARGET}");
+    Err(Error::new(Code::BadUrl, Phase::Plan, detail))
+}
+
+/// Checks that the target has no byte that a request line forbids (RFC 9112 §3.2).
+fn check_target(target: &str) -> Result<(), Error> {
     match target.parse::<http::uri::PathAndQuery>() {
         Ok(_) => Ok(()),
-        Err(error) => refused(format!("path and query: {error}")),
+        Err(error) => Err(Error::new(Code::BadUrl, Phase::Plan, format!("path and query: {error}"))),
     }
 }
 
 /// Returns host and port; the default port of the scheme is left out (RFC 9110 §7.2), and so is a zone (RFC 6874 §4).
-fn authority(host: &Host<'_>, port: u16, is_tls: bool) -> String {
-    let default = if is_tls { 443 } else { 80 };
+fn authority(host: &Host<'_>, port: u16, default: u16) -> String {
     let host = host.without_zone();
     if port == default { host.to_string() } else { format!("{host}:{port}") }
+}
+
+const fn default_port(is_tls: bool) -> u16 {
+    if is_tls { 443 } else { 80 }
 }
 
 fn request_method(request: &Request, options: &HttpOptions) -> Result<Method, Error> {

@@ -10,6 +10,7 @@ use http::{HeaderMap, Method, StatusCode, Version};
 
 use super::content_coding::{self, ContentCoding};
 use super::index_page;
+use super::options::HeaderField;
 use super::plan::HttpPlan;
 use super::range_headers::{ContentRange, parse_decimal, validator_from_headers};
 use super::response_body::{NoContentBody, ResponseBody};
@@ -38,7 +39,9 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
             redirect_outcome(plan, response, reply, sets_cookies)
         }
         StatusCode::PARTIAL_CONTENT => partial_response(plan, response, reply).map(Outcome::Response),
-        StatusCode::NOT_MODIFIED | StatusCode::PRECONDITION_FAILED if plan.condition.is_some() => {
+        StatusCode::NOT_MODIFIED | StatusCode::PRECONDITION_FAILED
+            if plan.condition.is_some() || status == StatusCode::NOT_MODIFIED && sends_etag(plan) =>
+        {
             let meta = response_meta(plan, &response, reply);
             Ok(Outcome::Response(Response::new(meta, Content::Unchanged)))
         }
@@ -73,6 +76,13 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
         _ => index_page::index_page_listing(plan, whole_response(plan, response, reply)?)
             .map(Outcome::Response),
     }
+}
+
+/// Returns `true` if the caller's header fields have a condition on the ETag.
+fn sends_etag(plan: &HttpPlan) -> bool {
+    let is_condition =
+        |field: &HeaderField| field.name.eq_ignore_ascii_case("If-None-Match") && field.value.is_some();
+    plan.options.headers.iter().any(is_condition)
 }
 
 /// Converts a response with status 401 without checking its status code. The driver repeats the request with

@@ -7,7 +7,7 @@ use super::plan::HttpPlan;
 use super::transports::Transports;
 use super::{challenge, overlap, response, transport_error};
 use crate::driver::RunFuture;
-use crate::{Error, Outcome, Plan, Resend, RunContext};
+use crate::{Code, Error, Hint, Outcome, Phase, Plan, Resend, RunContext};
 
 /// A plan together with the connections of the driver, ready to run. `Display` shows the plan.
 pub(super) struct HttpRun {
@@ -37,7 +37,8 @@ impl fmt::Display for HttpRun {
 /// Sends one request; returns its outcome, or a second plan with credentials after a 401.
 async fn run_plan(run: HttpRun, ctx: RunContext) -> Result<Outcome, Error> {
     let HttpRun { mut plan, transports } = run;
-    let response = transports.send(&plan, &ctx).await.map_err(|error| limit_retries(error, &plan))?;
+    let sent = transports.send(&plan, &ctx).await;
+    let response = sent.map_err(|error| add_tunnel_hint(limit_retries(error, &plan), &plan))?;
     let credentials =
         challenge::authorization_after_challenge(&plan, response.status(), response.headers(), &ctx).await?;
     if let Some((authorization, login)) = credentials {
@@ -46,12 +47,24 @@ async fn run_plan(run: HttpRun, ctx: RunContext) -> Result<Outcome, Error> {
         plan.login_after_challenge = Some(login);
         return Ok(Outcome::Resend(Resend::new(rejection, Box::new(HttpRun { plan, transports }))));
     }
-    match response::interpret_response(&plan, response)? {
+    let outcome = response::interpret_response(&plan, response);
+    match outcome.map_err(|error| add_tunnel_hint(error, &plan))? {
         Outcome::Response(response) => {
             overlap::check_overlap(response, plan.resume.as_ref(), &ctx).await.map(Outcome::Response)
         }
         outcome => Ok(outcome),
     }
+}
+
+/// Adds the hint to tunnel FTP through the proxy, which may not fetch FTP URLs itself.
+fn add_tunnel_hint(error: Error, plan: &HttpPlan) -> Error {
+    // A proxy that does not speak FTP may speak HTTP with the FTP server, which never answers.
+    let is_refused = match error.code() {
+        Code::HttpError | Code::Denied | Code::PeerMisbehaved | Code::EmptyReply => true,
+        Code::TimedOut => error.phase() == Phase::Reply,
+        _ => false,
+    };
+    if plan.is_forwarded && is_refused { error.with_hint(Hint::ProxyTunnel) } else { error }
 }
 
 /// Marks the error so that a request that is not idempotent is retried only if it was never sent, or if the server did

@@ -161,6 +161,10 @@ impl ErrorCauses {
             self.inspect_hyper(error);
         } else if let Some(error) = error.downcast_ref::<h2::Error>() {
             self.unprocessed = Unprocessed::from_h2(error);
+            // h2::Error has no source.
+            if let Some(error) = error.get_io() {
+                self.inspect(error);
+            }
         } else if let Some(error) = error.downcast_ref::<reqwest::Error>() {
             self.is_timeout |= error.is_timeout();
         }

@@ -20,13 +20,20 @@ pub(super) struct Transports {
 
 impl Transports {
     /// Sends the request of `plan`, through the proxy if one is configured, and waits for the head of the response.
+    /// reqwest is used where the proxy reads the request, or opens a tunnel without another rule for it.
     pub(super) async fn send(
         &self,
         plan: &HttpPlan,
         ctx: &RunContext,
     ) -> Result<Response<ResponseBody>, Error> {
-        match ctx.connector.proxy() {
-            Some(proxy) => proxy_transport::send_through_proxy(&self.proxy_clients, proxy, plan, ctx).await,
+        match ctx.connector.proxy_for(&plan.host)? {
+            Some(proxy) if plan.is_forwarded || ctx.connector.uses_tunnel_for_http(proxy, plan.is_tls) => {
+                direct_transport::send_directly(&self.pool, plan, ctx).await
+            }
+            Some(proxy) => {
+                // In a box, so that direct requests do not carry its large future.
+                Box::pin(proxy_transport::send_through_proxy(&self.proxy_clients, proxy, plan, ctx)).await
+            }
             None => direct_transport::send_directly(&self.pool, plan, ctx).await,
         }
     }

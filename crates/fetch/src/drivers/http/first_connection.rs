@@ -1,0 +1,56 @@
+//! The first connection to a server that may speak HTTP/2. Parallel requests wait for it, because they share it if the
+//! server negotiates HTTP/2. If it does not, each request opens a connection of its own from then on.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::MutexGuard;
+
+use super::connection::Connection;
+use super::pool_key::HttpPoolKey;
+
+/// Maximum number of servers in the table.
+const MAX_SERVERS: usize = 4096;
+
+/// The first connections to all servers.
+#[derive(Default)]
+pub(super) struct FirstConnections(Mutex<HashMap<HttpPoolKey, Arc<FirstConnection>>>);
+
+/// The first connection to one server.
+#[derive(Default)]
+pub(super) struct FirstConnection {
+    /// Held by the request that opens the connection.
+    turn: tokio::sync::Mutex<()>,
+    is_http1: AtomicBool,
+}
+
+impl FirstConnections {
+    /// Returns the first connection to the server of `key`.
+    pub(super) fn of(&self, key: &HttpPoolKey) -> Arc<FirstConnection> {
+        let mut servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is forgotten is negotiated again.
+        if servers.len() >= MAX_SERVERS {
+            servers.clear();
+        }
+        servers.entry(key.clone()).or_default().clone()
+    }
+}
+
+impl FirstConnection {
+    /// Waits until no other request opens the connection.
+    pub(super) async fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
+
+    /// Returns `true` if the server has negotiated HTTP/1.1.
+    pub(super) fn is_http1(&self) -> bool {
+        self.is_http1.load(Ordering::Relaxed)
+    }
+
+    /// Records which version the server has negotiated.
+    pub(super) fn record(&self, connection: &Connection) {
+        let is_http1 = matches!(connection, Connection::Http1 { .. });
+        self.is_http1.store(is_http1, Ordering::Relaxed);
+    }
+}
