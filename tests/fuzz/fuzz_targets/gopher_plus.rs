@@ -5,8 +5,8 @@
 #![no_main]
 
 use fetch_url_proto::gopher_plus::{
-    Admin, Attributes, AttributesReader, ErrorResponse, MAX_STATUS_BYTES, Question, View, encode_answers, is_data_block,
-    status,
+    Admin, Attributes, AttributesReader, ErrorResponse, MAX_STATUS_BYTES, Question, View, encode_answers,
+    is_data_block, status,
 };
 use fetch_url_proto::{RecvBuffer, WireError, calendar};
 use libfuzzer_sys::fuzz_target;

@@ -66,27 +66,27 @@ fn with_boot(data: &[u8], boot: &[u8]) -> Vec<u8> {
 }
 
 fn check(path: &Path, file: &Path, data: &[u8]) {
-    let Ok(journal) = Journal::open(path, SUBJECT, true) else {
+    let Ok(mut journal) = Journal::open(path, SUBJECT, true) else {
         assert!(Journal::open(path, SUBJECT, false).is_err(), "a file of something else would be emptied");
         assert_eq!(fs::read(path).expect("a file"), data, "a file of something else was changed");
         return;
     };
     assert!(Journal::open(path, SUBJECT, true).is_err(), "two processes at a time");
-    let before = finished(&journal);
+    let before = finished(&mut journal);
     drop(journal);
     let facts = fs::metadata(file).expect("facts");
     let mut journal = Journal::open(path, SUBJECT, true).expect("the same journal");
-    assert_eq!(finished(&journal), before);
+    assert_eq!(finished(&mut journal), before);
     assert!(!journal.has(ADDED, "s", "f", &facts) && !journal.contains_source(ADDED, "s", &facts));
     let known = [journal.has("a", "s", "f", &facts), journal.contains_source("a", "s", &facts)];
     assert!(known[1] || !known[0]);
     journal.add(ADDED, "s", "f", &facts).expect("a line");
     drop(journal);
-    let journal = Journal::open(path, SUBJECT, true).expect("the same journal");
+    let mut journal = Journal::open(path, SUBJECT, true).expect("the same journal");
     assert!(journal.has(ADDED, "s", "f", &facts) && journal.contains_source(ADDED, "s", &facts));
     assert!(!journal.has(ADDED, "s", "g", &facts) && !journal.contains_source(ADDED, "t", &facts));
     assert_eq!([journal.has("a", "s", "f", &facts), journal.contains_source("a", "s", &facts)], known);
-    let after = finished(&journal);
+    let after = finished(&mut journal);
     assert!(journal.finished().expect("files")[ADDED].is_unchanged(&facts));
     assert_eq!(after, before);
     let again = Journal::open(path, "another subject", false);
@@ -94,7 +94,7 @@ fn check(path: &Path, file: &Path, data: &[u8]) {
 }
 
 /// Returns the finished files, each with its facts as text.
-fn finished(journal: &Journal) -> BTreeMap<String, String> {
+fn finished(journal: &mut Journal) -> BTreeMap<String, String> {
     let files = journal.finished().expect("a journal").into_iter();
     files.map(|(path, facts)| (path, format!("{facts:?}"))).filter(|(path, _)| path != ADDED).collect()
 }

@@ -27,17 +27,17 @@ mod fetch {
         /// Checks a state file with the content `data` in `directory`.
         pub fn check(directory: &Path, data: &[u8]) {
             let paths = PartPaths::of(&directory.join("a")).expect("a name");
-            fs::write(&paths.state, data).expect("a file");
-            let Some(state) = State::read(&paths.state) else { return };
+            fs::write(&paths.state(), data).expect("a file");
+            let Some(state) = State::read(&paths.state()) else { return };
             assert_eq!(state.mode & !0o777, 0);
             let shown = state.validator.iter().map(ToString::to_string).collect::<String>();
             assert!(!shown.contains(char::is_control));
             state.write(&paths).expect("written");
-            assert!(!paths.new_state.exists());
-            let written = fs::read(&paths.state).expect("a file");
-            assert_eq!(State::read(&paths.state).as_ref(), Some(&state));
+            assert!(!paths.new_state().exists());
+            let written = fs::read(&paths.state()).expect("a file");
+            assert_eq!(State::read(&paths.state()).as_ref(), Some(&state));
             state.write(&paths).expect("written");
-            assert_eq!(fs::read(&paths.state).expect("a file"), written, "writing is not stable");
+            assert_eq!(fs::read(&paths.state()).expect("a file"), written, "writing is not stable");
             check_resume(state, &paths, data);
         }
 

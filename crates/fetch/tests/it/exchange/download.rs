@@ -1,0 +1,131 @@
+//! Downloads a URL from a scripted peer into a file, and checks what holds for every protocol: the directory has the
+//! file after success and nothing after an error, and no other connection than those to the origin gets its password.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use fetch_url::output::{FileOptions, SyncMode};
+use fetch_url::{Credential, Credentials, Error, Fetcher, Policy, Proof, Request};
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::LocalSet;
+
+use super::peer::{ConnectionLog, Peer, Ports};
+use super::script::Script;
+
+/// The password for the origin. It does not begin with a hexadecimal digit, so that no escape before it hides it.
+const PASSWORD: &str = "sesame";
+/// `me:sesame` in Base64.
+const BASIC: &str = "bWU6c2VzYW1l";
+/// Maximum time without data. Every error is allowed, so a slow machine fails no run.
+const IDLE_TIME: Duration = Duration::from_millis(60);
+/// Maximum time of a request. A run that takes longer than libFuzzer's limit for an input is a finding.
+const TOTAL_TIME: Duration = Duration::from_secs(3);
+/// Maximum size of an object in bytes. Inputs are shorter, and content codings are limited.
+const MAX_SIZE: u64 = 1 << 22;
+
+/// The end of a run.
+#[derive(Debug)]
+pub(super) struct Finished {
+    /// The content of the file, and how its end was detected.
+    pub(super) result: Result<(Vec<u8>, Proof), Error>,
+    pub(super) connections: Vec<ConnectionLog>,
+}
+
+impl Finished {
+    /// Returns the connections to the first or to the second listener.
+    pub(super) fn to(&self, is_second: bool) -> Vec<&ConnectionLog> {
+        self.connections.iter().filter(|connection| connection.is_second == is_second).collect()
+    }
+}
+
+/// Plays `script`, and downloads the URL that `request` builds. `retries` is the maximum number of retries.
+pub(super) fn download(
+    script: &Script,
+    retries: u32,
+    request: impl Fn(Ports) -> Result<Request, Error>,
+) -> Finished {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    static DIRECTORY: OnceLock<TempDir> = OnceLock::new();
+    let runtime =
+        RUNTIME.get_or_init(|| Builder::new_current_thread().enable_all().build().expect("a runtime"));
+    let directory = DIRECTORY.get_or_init(memory_directory).path();
+    let (result, connections) = LocalSet::new().block_on(runtime, async {
+        let peer = Peer::start(script).await;
+        let result = run(peer.ports, directory, retries, request).await;
+        let connections = peer.log.borrow().clone();
+        (result, connections)
+    });
+    let finished = Finished { result: check_directory(directory, result), connections };
+    check_secrets(&finished);
+    finished
+}
+
+async fn run(
+    ports: Ports,
+    directory: &Path,
+    retries: u32,
+    request: impl Fn(Ports) -> Result<Request, Error>,
+) -> Result<Proof, Error> {
+    let origins = ["http", "ftp", "gopher", "nntp", "wais"];
+    let mut credentials = Credentials::default();
+    for origin in origins.map(|scheme| format!("{scheme}://127.0.0.1:{}/", ports.first)) {
+        // A scheme without passwords has no credentials.
+        if let Ok(known) = credentials.clone().for_origin(&origin, Credential::login("me", PASSWORD)) {
+            credentials = known;
+        }
+    }
+    let mut policy = Policy::default().total_timeout(TOTAL_TIME).read_timeout(IDLE_TIME).max_size(MAX_SIZE);
+    policy.retry.max_retries = retries;
+    policy.retry.delay = Some(Duration::ZERO);
+    let fetcher = Fetcher::builder().policy(policy).credentials(credentials).build();
+    let mut options = FileOptions::default();
+    options.sync = SyncMode::Never;
+    Ok(fetcher.download(request(ports)?, directory.join("out")).options(options).await?.proof)
+}
+
+/// Checks the names in the directory, removes the file and returns its content.
+fn check_directory(directory: &Path, result: Result<Proof, Error>) -> Result<(Vec<u8>, Proof), Error> {
+    let entries = fs::read_dir(directory).expect("a directory");
+    let names: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    match result {
+        Ok(proof) => {
+            let path = directory.join("out");
+            assert_eq!(names, std::slice::from_ref(&path));
+            let content = fs::read(&path).expect("the file");
+            fs::remove_file(path).expect("the file");
+            Ok((content, proof))
+        }
+        Err(error) => {
+            assert!(names.is_empty(), "{names:?} after {error}");
+            assert!(!error.to_string().contains(PASSWORD), "{error}");
+            Err(error)
+        }
+    }
+}
+
+fn check_secrets(finished: &Finished) {
+    for connection in finished.to(true) {
+        let text = String::from_utf8_lossy(&connection.received);
+        assert!(!text.contains(PASSWORD) && !text.contains(BASIC), "{text}");
+    }
+}
+
+/// Returns a directory in memory, if there is one.
+fn memory_directory() -> TempDir {
+    let in_memory = tempfile::tempdir_in("/dev/shm");
+    in_memory.or_else(|_| tempfile::tempdir()).expect("a directory")
+}
+
+/// Returns `true` if `part` can be made from `whole` by leaving out bytes.
+pub(super) fn is_subsequence(part: &[u8], whole: &[u8]) -> bool {
+    let mut rest = whole.iter();
+    part.iter().all(|byte| rest.any(|other| other == byte))
+}
+
+/// Returns what all connections sent.
+pub(super) fn all_sent(finished: &Finished) -> Vec<u8> {
+    finished.connections.iter().flat_map(|connection| connection.sent.clone()).collect()
+}
