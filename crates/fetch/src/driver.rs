@@ -10,6 +10,7 @@ pub use crate::drivers::file::options::SpecialFiles;
 pub use crate::engine::redirect_policy::RedirectPolicy;
 pub use crate::fetcher::Explained;
 pub use crate::net::connector::Connector;
+pub use crate::net::server_stream::ServerStream;
 pub use crate::redirect::{Redirect, RedirectKind};
 pub use crate::registry::SchemeSupport;
 pub use crate::request::Want;

@@ -10,10 +10,21 @@ pub(crate) mod http;
 mod mailto;
 #[cfg(feature = "news")]
 pub(crate) mod nntp;
+// The options exist without their driver: any request can be redirected to a news URL, which then is unsupported.
+#[cfg(not(feature = "news"))]
+pub(crate) mod nntp {
+    //! The options of the news driver, which is not compiled in.
+    pub(crate) mod options;
+}
 #[cfg(feature = "prospero")]
 mod prospero;
 #[cfg(feature = "telnet")]
 pub(crate) mod telnet;
+#[cfg(not(feature = "telnet"))]
+pub(crate) mod telnet {
+    //! The options of the telnet driver, which is not compiled in.
+    pub(crate) mod options;
+}
 #[cfg(feature = "wais")]
 mod wais;
 

@@ -111,6 +111,13 @@ impl Error {
         self
     }
 
+    /// Puts the name of the peer in front of the detail.
+    #[must_use]
+    pub(crate) fn about(mut self, peer: &str) -> Self {
+        self.0.detail = format!("{peer}: {}", self.0.detail);
+        self
+    }
+
     /// Adds the reply of the server; control characters are escaped.
     #[must_use]
     pub fn with_reply(mut self, reply: &[u8]) -> Self {

@@ -136,8 +136,9 @@ impl Fetcher {
         let commands = if is_built_in {
             let login = self.settings.credentials.select(url, Some(url));
             let request = request.clone().with_login(login);
-            let plan = self.settings.registry.driver(url)?.plan(&request).map_err(at)?;
-            plan.to_string().lines().map(str::to_owned).collect()
+            let plan = self.settings.plan(&request).map_err(at)?;
+            let proxy = self.settings.describe_proxy(&request).map_err(at)?;
+            proxy.into_iter().chain(plan.to_string().lines().map(str::to_owned)).collect()
         } else {
             check_sendable(url).map_err(|forbidden| at(forbidden.into()))?;
             Vec::new()

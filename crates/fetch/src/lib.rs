@@ -99,7 +99,7 @@ pub use fetch_url_proto::{Entry, EntryKind};
 pub use fetcher::{Fetcher, FetcherBuilder};
 pub use into_request::IntoRequest;
 pub use listing::Listing;
-pub use meta::Meta;
+pub use meta::{HeaderFields, Meta};
 pub use net::proxy::Proxy;
 pub use net::tls::{TlsOptions, Trust};
 pub use policy::{Limits, Policy, Retry, Timeouts};
@@ -129,7 +129,6 @@ pub mod gopher {
 }
 
 /// Options of the news driver (RFC 3977, RFC 5538).
-#[cfg(feature = "news")]
 pub mod news {
     pub use crate::drivers::nntp::options::{ArticleFormat, NewsOptions, UpcomingUrls};
     pub use fetch_url_proto::nntp::ArticlePart;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
+use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Duration;
 
 use fetch_url_core::Url;
@@ -32,8 +34,8 @@ pub struct Meta {
     pub suggested_name: Option<Vec<u8>>,
     /// The status line or first reply line.
     pub reply: Option<String>,
-    /// The header fields: names in lower case, values as bytes.
-    pub fields: Vec<(String, Vec<u8>)>,
+    /// The header fields.
+    pub fields: HeaderFields,
     /// The status code of HTTP, or the reply code of FTP and NNTP.
     pub status: Option<u16>,
     /// The protocol of the connection, such as `HTTP/1.1`.
@@ -56,6 +58,46 @@ pub struct Meta {
     /// `true` if a body that breaks off may be requested again from its beginning although it cannot be continued: the
     /// object has a modification time, and the request changes nothing.
     pub(crate) is_repeatable: bool,
+}
+
+/// Header fields in the order of the response: names in lower case (HTTP), values as bytes. Clones share them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeaderFields(Arc<Vec<(String, Vec<u8>)>>);
+
+impl HeaderFields {
+    /// Adds a field.
+    pub(crate) fn push(&mut self, field: (String, Vec<u8>)) {
+        self.extend([field]);
+    }
+}
+
+impl Deref for HeaderFields {
+    type Target = [(String, Vec<u8>)];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl Extend<(String, Vec<u8>)> for HeaderFields {
+    fn extend<T: IntoIterator<Item = (String, Vec<u8>)>>(&mut self, fields: T) {
+        Arc::make_mut(&mut self.0).extend(fields);
+    }
+}
+
+impl FromIterator<(String, Vec<u8>)> for HeaderFields {
+    fn from_iter<T: IntoIterator<Item = (String, Vec<u8>)>>(fields: T) -> Self {
+        Self(Arc::new(fields.into_iter().collect()))
+    }
+}
+
+impl<'a> IntoIterator for &'a HeaderFields {
+    type Item = &'a (String, Vec<u8>);
+    type IntoIter = std::slice::Iter<'a, (String, Vec<u8>)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
 }
 
 /// The times of the steps of a request, measured from its start, and the addresses of the connection. A reused
@@ -96,7 +138,7 @@ impl Meta {
             media_type: None,
             suggested_name: None,
             reply: None,
-            fields: Vec::new(),
+            fields: HeaderFields::default(),
             status: None,
             protocol: None,
             referer: None,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use fetch_url_core::{self as core, Url, find_scheme};
+use fetch_url_core::{self as core, Guess, Url, find_scheme, guess};
 
 use crate::{Driver, Error};
 
@@ -59,6 +59,15 @@ impl Registry {
         }
     }
 
+    /// Returns the driver for a scheme that this crate knows.
+    ///
+    /// # Errors
+    /// `Code::Unsupported` if the caller has removed it.
+    pub(crate) fn driver_of_scheme(&self, scheme: &str) -> Result<&Arc<dyn Driver>, Error> {
+        let missing = || Error::unsupported(format!("\"{scheme}:\" is not supported by this build"));
+        self.drivers.get(scheme).ok_or_else(missing)
+    }
+
     /// Returns the driver for `url`.
     ///
     /// # Errors
@@ -78,7 +87,26 @@ impl Registry {
                 SchemeSupport::Unknown => format!("unknown scheme \"{name}:\""),
                 _ => format!("\"{name}:\" is not supported by this build"),
             };
-            Error::unsupported(detail)
+            let error = Error::unsupported(detail);
+            match unknown_scheme_hint(url) {
+                Some(hint) => error.with_hint(hint),
+                None => error,
+            }
         })
+    }
+}
+
+/// Returns what the scheme of a URL was probably meant to be, or the programs that support it.
+fn unknown_scheme_hint(url: &Url<'_>) -> Option<String> {
+    let text = url.redacted().to_string();
+    let is_named = |names: &[&str]| names.iter().any(|name| url.scheme_name().eq_ignore_ascii_case(name));
+    match guess(&text) {
+        Some(correction @ Guess::Correction { .. }) => {
+            correction.url(&text).map(|url| format!("did you mean {url}?"))
+        }
+        _ if is_named(&["sftp", "scp", "ssh"]) => {
+            Some("fetch-url does not support SSH; use the programs sftp, scp or rsync".to_owned())
+        }
+        _ => None,
     }
 }

@@ -7,14 +7,12 @@ use std::sync::Arc;
 use fetch_url_core::{HostPort, Url, parse};
 
 use crate::drivers::file::options::SpecialFiles;
-#[cfg(feature = "telnet")]
 use crate::drivers::telnet::options::Connect;
 #[cfg(feature = "ftp")]
 use crate::ftp::FtpOptions;
 #[cfg(feature = "gopher")]
 use crate::gopher::GopherOptions;
 use crate::http::{HeaderField, HttpOptions};
-#[cfg(feature = "news")]
 use crate::news::NewsOptions;
 use crate::{ByteRange, Resume};
 use crate::{Credential, Error, Event, HostPermit, Observer};
@@ -196,7 +194,6 @@ impl Request {
     }
 
     /// Sets the options of the news driver, such as the part of an article to return.
-    #[cfg(feature = "news")]
     #[must_use]
     pub fn news(self, options: NewsOptions) -> Self {
         self.replace_extra(options)
@@ -210,7 +207,6 @@ impl Request {
 
     /// Opens an interactive session if the scheme has one (`telnet:`). The content of the response is then
     /// [`Content::Session`](crate::Content::Session).
-    #[cfg(feature = "telnet")]
     #[must_use]
     pub fn open_session(self) -> Self {
         self.with_extra(Connect::default())
@@ -229,7 +225,6 @@ impl Request {
         let mut http = self.extra::<HttpOptions>().cloned().unwrap_or_default();
         http.index_as_listing = true;
         let request = self.replace_extra(http);
-        #[cfg(feature = "news")]
         let request = {
             let mut news = request.extra::<NewsOptions>().cloned().unwrap_or_default();
             news.list_ranges = true;

@@ -270,10 +270,50 @@ mod tests {
         assert_eq!(host.limit, 2, "the limit rises after 16 requests without a busy reply");
     }
 
+    #[test]
+    fn busy_host_gets_no_request_before_the_wait_is_over() {
+        let mut host = HostState::new(2);
+        let now = Instant::now();
+        host.record_busy(now, Duration::from_secs(5));
+        assert!(matches!(host.take_slot(now), Err(Wait::Until(time)) if time == host.not_before));
+        assert_eq!(host.take_slot(host.not_before).ok(), Some(0));
+    }
+
+    #[test]
+    fn limit_never_rises_above_the_maximum() {
+        let mut host = HostState::new(16);
+        host.running = 100;
+        (0..REQUESTS_PER_INCREASE).for_each(|_| host.release_slot(16));
+        assert_eq!(host.limit, 16);
+    }
+
+    fn url(text: &str) -> Url<'static> {
+        fetch_url_core::parse(text).expect("a URL").into_owned().url
+    }
+
+    #[tokio::test]
+    async fn permit_is_for_its_host_and_port_only() {
+        let permit = HostLimiter::new(1).acquire(&url("http://h:81/a")).await.expect("a permit");
+        assert!(permit.is_for(&url("http://h:81/b")));
+        for other in ["http://h/a", "http://other:81/a", "http://other/a", "mailto:a@b"] {
+            assert!(!permit.is_for(&url(other)), "{other}");
+        }
+    }
+
+    #[tokio::test]
+    async fn another_attempt_is_likely_to_succeed_if_the_host_has_answered_since_the_last_busy_reply() {
+        let limiter = HostLimiter::new(2);
+        let first = limiter.acquire(&url("http://h/a")).await.expect("a permit");
+        let second = limiter.acquire(&url("http://h/b")).await.expect("a permit");
+        assert!(!first.record_busy(Duration::ZERO), "no request was answered");
+        second.record_response();
+        assert!(first.record_busy(Duration::ZERO));
+        assert!(!first.record_busy(Duration::ZERO), "nothing since the last busy reply");
+    }
+
     #[tokio::test]
     async fn second_request_waits_until_the_permit_is_dropped() {
         let limiter = HostLimiter::new(1);
-        let url = |text: &str| fetch_url_core::parse(text).expect("a URL").into_owned().url;
         let first = limiter.acquire(&url("http://h/a")).await.expect("a permit");
         let _other_host = limiter.acquire(&url("http://other/a")).await.expect("a permit");
         let same_host = url("http://h/b");

@@ -13,19 +13,19 @@ pub(super) struct RedirectChain<'g> {
     followed: u32,
     /// The number of those that a name service sent.
     name_redirects: u32,
+    /// The URLs of this request since its method last changed. Empty until the first redirect.
     visited: Vec<String>,
     has_visited_public: bool,
 }
 
 impl<'g> RedirectChain<'g> {
     pub(super) fn new(policy: &'g RedirectPolicy, start: &Url<'static>) -> Self {
-        let visited = vec![start.to_string()];
         Self {
             start: start.clone(),
             policy,
             followed: 0,
             name_redirects: 0,
-            visited,
+            visited: Vec::new(),
             has_visited_public: false,
         }
     }
@@ -70,6 +70,9 @@ impl<'g> RedirectChain<'g> {
         redirect: &Redirect,
     ) -> Result<(Url<'static>, RedirectState), Error> {
         let from = request.url();
+        if self.followed == 0 {
+            self.visited.push(self.start.to_string());
+        }
         self.count_redirect(redirect)?;
         let target = self.resolve_target(from, redirect)?;
         let checked = self.policy.check_redirect(from, &target, redirect.kind);
@@ -138,4 +141,29 @@ impl<'g> RedirectChain<'g> {
 fn loop_error(target: &Url<'_>, redirect: &Redirect) -> Error {
     let detail = format!("redirect loop, back to {}", target.redacted());
     Error::new(Code::TooManyRedirects, Phase::Redirect, detail).with_reply(redirect.reason.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Content, Meta, Policy, Response};
+
+    #[test]
+    fn redirects_of_name_services_and_of_servers_are_counted_separately() {
+        let url = parse("http://h/x").expect("a URL").into_owned().url;
+        let mut limits = Policy::default().redirects;
+        (limits.max_redirects, limits.max_name_service_redirects) = (Some(1), 2);
+        let policy = RedirectPolicy::new(limits, Default::default());
+        let mut chain = RedirectChain::new(&policy, &url);
+        let mut count = |kind| {
+            let response = Response::new(Meta::new(url.clone()), Content::Head);
+            let mut redirect = Redirect::new("http://h/y".to_owned(), String::new(), response);
+            redirect.kind = kind;
+            chain.count_redirect(&redirect)
+        };
+        let mut is_allowed = |kind| count(kind).is_ok();
+        assert!(is_allowed(RedirectKind::NameService) && is_allowed(RedirectKind::NameService));
+        assert!(!is_allowed(RedirectKind::NameService));
+        assert!(is_allowed(RedirectKind::Redirect) && !is_allowed(RedirectKind::Redirect));
+    }
 }

@@ -38,7 +38,6 @@ pub(super) async fn follow_redirects(
     let mut request = through_gateway(settings, request)?;
     loop {
         let connector = settings.network.connector(request.url(), url_chooser(&request, &chain));
-        let connector = connector.map_err(|error| error.with_url(request.url()))?;
         stopwatch.start_attempt();
         let outcome = attempt(settings, &request, &chain, connector.clone(), deadline).await;
         stopwatch.record_connection(connector.connection_info());
@@ -163,8 +162,7 @@ async fn attempt(
     let origin = chain.origin(request);
     let login = settings.credentials.select(request.url(), origin);
     let request = request.clone().with_login(login);
-    let mut plan =
-        settings.registry.driver(request.url())?.plan(&request).map_err(|error| chain.blame_server(error))?;
+    let mut plan = settings.plan(&request).map_err(|error| chain.blame_server(error))?;
     settings.redirect_policy.check_scheme(request.url())?;
     connector.check_url(request.url())?;
     let prompt = PasswordPrompt::new(&settings.credentials, origin);

@@ -23,3 +23,22 @@ pub(super) fn is_continuation(meta: &Meta, resume: Option<&Resume>) -> bool {
         meta.offset == resume.offset && meta.validator.as_ref() == Some(&resume.validator)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Content, Validator};
+
+    #[test]
+    fn other_resource_matters_only_above_offset_0() {
+        let validator = Validator::ETag("\"1\"".to_owned());
+        let resource = Some("http://h/other".to_owned());
+        let resume = Resume { offset: 5, size: None, validator, resource, tail: Vec::new() };
+        let request = Request::new("http://h/x").expect("a URL").resuming(Some(resume));
+        let mut response = Response::new(Meta::new(request.url().clone()), Content::Head);
+        assert!(!is_other_resource(&response, &request), "the whole object");
+        response.meta.offset = 5;
+        assert!(is_other_resource(&response, &request));
+        assert!(!is_other_resource(&response, &request.resuming(None)));
+    }
+}

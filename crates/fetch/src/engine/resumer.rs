@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use fetch_url_core::Url;
+
 use super::request_loop::follow_redirects;
 use super::resume_checks::is_continuation;
 use super::retry::RetryState;
@@ -10,7 +12,7 @@ use super::settings::Settings;
 use crate::Deadline;
 use crate::body::{InterruptPosition, ResumeFuture, ResumedBody, Resumer};
 use crate::resume::resource_key;
-use crate::{ByteRange, Content, Error, Meta, Request, Response, Resume};
+use crate::{ByteRange, Content, Error, Meta, Request, Response, Resume, Validator};
 
 /// The resumer of one response.
 struct EngineResumer {
@@ -18,9 +20,37 @@ struct EngineResumer {
     request: Request,
     deadline: Deadline,
     retries: RetryState,
-    meta: Meta,
+    object: ReceivedObject,
     /// The caller requested a byte range, so the body may not start at offset 0 of the object.
     is_range_request: bool,
+}
+
+/// The properties of the object that are needed to request the rest of it.
+struct ReceivedObject {
+    url: Url<'static>,
+    size: Option<u64>,
+    validator: Option<Validator>,
+    is_resumable: bool,
+    is_repeatable: bool,
+}
+
+impl ReceivedObject {
+    fn new(meta: &Meta) -> Self {
+        Self {
+            url: meta.url.clone(),
+            size: meta.head.size,
+            validator: meta.validator.clone(),
+            is_resumable: meta.is_resumable,
+            is_repeatable: meta.is_repeatable,
+        }
+    }
+
+    /// Returns the resume data for `offset`, or `None` if the response cannot be resumed.
+    fn resume_data(&self, InterruptPosition { offset, tail }: InterruptPosition) -> Option<Resume> {
+        let validator = self.validator.clone().filter(|_| self.is_resumable && offset > 0)?;
+        let resource = Some(resource_key(&self.url));
+        Some(Resume { offset, size: self.size, validator, resource, tail })
+    }
 }
 
 /// Returns `response` with a body that is resumed when it breaks off.
@@ -35,13 +65,13 @@ pub(super) fn with_resumer(
     let is_range_request = request.wanted_range().is_some();
     let content = match (content, resumable_request(request)) {
         (Content::Body(body), Some(request)) if status_error.is_none() => {
-            let meta = meta.clone();
+            let object = ReceivedObject::new(&meta);
             let resumer = EngineResumer {
                 settings: settings.clone(),
                 request,
                 deadline,
                 retries,
-                meta,
+                object,
                 is_range_request,
             };
             Content::Body(body.resumed_by(Box::new(resumer)))
@@ -83,13 +113,13 @@ impl EngineResumer {
         may_restart: bool,
     ) -> Result<ResumedBody, Error> {
         let offset = position.offset;
-        let resume = self.resume_data(position);
+        let resume = self.object.resume_data(position);
         // If the body cannot be continued, a restart requires `Meta::is_repeatable` or `--retry-all-errors`, because
         // the object may have changed. A request that failed because of this client's pipelining is sent again if no
         // byte was delivered.
         let is_untouched = offset == 0 && error.allows_restart();
         let is_repeatable =
-            resume.is_some() || self.meta.is_repeatable || self.settings.policy.retry.all_errors;
+            resume.is_some() || self.object.is_repeatable || self.settings.policy.retry.all_errors;
         let may_restart = !self.is_range_request && (is_untouched || may_restart && is_repeatable);
         if resume.is_none() && !may_restart {
             return Err(error);
@@ -108,7 +138,7 @@ impl EngineResumer {
         if !is_same && !is_restart {
             return Err(object_changed_error(code, &reason));
         }
-        self.meta = response.meta.clone();
+        self.object = ReceivedObject::new(&response.meta);
         Ok(ResumedBody {
             meta: response.meta,
             body,
@@ -116,17 +146,30 @@ impl EngineResumer {
             retries: self.retries.retries(),
         })
     }
-
-    /// Returns the resume data for `offset`, or `None` if the response cannot be resumed.
-    fn resume_data(&self, InterruptPosition { offset, tail }: InterruptPosition) -> Option<Resume> {
-        let validator = self.meta.validator.clone().filter(|_| self.meta.is_resumable && offset > 0)?;
-        let resource = Some(resource_key(&self.meta.url));
-        Some(Resume { offset, size: self.meta.head.size, validator, resource, tail })
-    }
 }
 
 /// Returns the error for an object that has changed after a part of it was delivered.
 fn object_changed_error(code: crate::Code, reason: &str) -> Error {
     let detail = format!("{reason}; cannot resume, because the object on the server has changed");
     Error::new(code, crate::Phase::Body, detail).as_permanent()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn body_is_resumed_only_above_offset_0_and_with_a_validator() {
+        let mut meta = Meta::new(fetch_url_core::parse("http://h/x").expect("a URL").into_owned().url);
+        (meta.is_resumable, meta.validator) = (true, Some(Validator::ETag("\"1\"".to_owned())));
+        let at = |meta: &Meta, offset| {
+            ReceivedObject::new(meta).resume_data(InterruptPosition { offset, tail: Vec::new() })
+        };
+        assert!(at(&meta, 0).is_none());
+        assert_eq!(at(&meta, 1).map(|resume| resume.offset), Some(1));
+        meta.is_resumable = false;
+        assert!(at(&meta, 1).is_none());
+        (meta.is_resumable, meta.validator) = (true, None);
+        assert!(at(&meta, 1).is_none());
+    }
 }

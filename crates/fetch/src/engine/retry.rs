@@ -121,7 +121,11 @@ fn jitter(bits: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::Timeouts;
+    use crate::engine::host_limiter::HostLimiter;
 
     fn error(code: Code) -> Error {
         Error::new(code, Phase::Request, "")
@@ -145,6 +149,26 @@ mod tests {
         let fixed = Retry { max_retries: 2, delay: Some(Duration::from_secs(7)), ..Retry::default() };
         assert_eq!(waits(fixed, &error(Code::Busy)), [7, 7]);
         assert!(waits(Retry::never(), &error(Code::Busy)).is_empty());
+    }
+
+    #[tokio::test]
+    async fn only_busy_replies_of_the_host_of_the_permit_restore_the_retries() {
+        let url = |text: &str| fetch_url_core::parse(text).expect("a URL").into_owned().url;
+        let permit = HostLimiter::new(1).acquire(&url("http://h/a")).await.expect("a permit");
+        let permit = Arc::new(permit);
+        let rules = Retry { max_retries: 1, delay: Some(Duration::ZERO), ..Retry::default() };
+        for (code, text, is_restored) in [
+            (Code::Busy, "http://h/a", true),
+            (Code::Busy, "http://elsewhere/a", false),
+            (Code::ConnectFailed, "http://h/a", false),
+        ] {
+            let request = Request::new(text).expect("a URL").with_permit(Some(permit.clone()));
+            let (mut state, deadline) = (RetryState::new(rules), Deadline::start(Timeouts::default()));
+            state.backoff(&request, error(code), 0, &deadline).await.expect("one retry");
+            permit.record_response();
+            let second = state.backoff(&request, error(code), 0, &deadline).await;
+            assert_eq!(second.is_ok(), is_restored, "{code:?} {text}");
+        }
     }
 
     #[test]

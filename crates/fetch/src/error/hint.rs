@@ -31,10 +31,16 @@ pub enum Hint {
     Login,
     /// Name the news server for URLs without one.
     NewsServer,
+    /// Use passive mode for FTP data connections.
+    PassiveMode,
     /// Allow this port.
     Port(u16),
     /// Allow redirects from a public to a private address.
     PrivateRedirect,
+    /// Give a user name and a password for the proxy.
+    ProxyLogin,
+    /// Tunnel FTP through the HTTP proxy with CONNECT.
+    ProxyTunnel,
     /// Allow reading FIFOs and devices.
     SpecialFiles,
     /// A complete sentence.
@@ -61,10 +67,13 @@ impl fmt::Display for Hint {
             }
             Self::Login => "give a user name and a password with Credentials",
             Self::NewsServer => "Request::news_server names the server",
+            Self::PassiveMode => "FtpOptions::active must not be set: passive mode works through a proxy",
             Self::Port(port) => return write!(f, "NetworkPolicy::allowed_ports allows port {port}"),
             Self::PrivateRedirect => {
                 "NetworkPolicy::allow_private allows redirects from public to private addresses"
             }
+            Self::ProxyLogin => "Proxy::with_login gives user name and password for the proxy",
+            Self::ProxyTunnel => "Proxies::tunnel sends FTP through the proxy with CONNECT",
             Self::SpecialFiles => "Request::special_files allows FIFOs and devices",
             Self::Text(text) => text,
         })

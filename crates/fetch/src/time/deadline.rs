@@ -1,7 +1,7 @@
 //! The timeouts of one request: the limit of each phase and the total time.
 
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout, timeout_at};
@@ -70,7 +70,8 @@ impl Deadline {
             Phase::Body => (self.timeouts.idle, None),
             _ => (self.timeouts.reply, None),
         };
-        self.bound_to(phase, allowed, until, work).await
+        // Pinned here, because moving a future copies it. The same applies below.
+        self.bound_to(phase, allowed, until, pin!(work)).await
     }
 
     /// Waits for `work` until the total time is over.
@@ -83,7 +84,7 @@ impl Deadline {
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         match self.end {
-            Some(_) => self.bound_to(phase, Duration::MAX / 4, None, work).await,
+            Some(_) => self.bound_to(phase, Duration::MAX / 4, None, pin!(work)).await,
             None => work.await,
         }
     }
@@ -99,7 +100,7 @@ impl Deadline {
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         let late = self.end.and_then(|end| end.checked_add(CLEAN_UP_TIME));
-        Self { end: late, ..*self }.bound_total(phase, work).await
+        Self { end: late, ..*self }.bound_total(phase, pin!(work)).await
     }
 
     async fn bound_to<T>(
@@ -107,10 +108,9 @@ impl Deadline {
         phase: Phase,
         allowed: Duration,
         limit: Option<Instant>,
-        work: impl Future<Output = Result<T, Error>>,
+        mut work: Pin<&mut impl Future<Output = Result<T, Error>>>,
     ) -> Result<T, Error> {
         let mut limit = limit;
-        let mut work = pin!(work);
         loop {
             let (until, is_total) = self.earliest_end(limit.or_else(|| Instant::now().checked_add(allowed)));
             match timeout_at(until, work.as_mut()).await {
@@ -131,7 +131,7 @@ impl Deadline {
         phase: Phase,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        self.bound_to(phase, self.reply_timeout().saturating_mul(2), None, work).await
+        self.bound_to(phase, self.reply_timeout().saturating_mul(2), None, pin!(work)).await
     }
 
     /// Returns the timeout of a reply.
@@ -167,7 +167,7 @@ impl Deadline {
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<Option<T>, Error> {
         let limit = probe_time.min(self.timeouts.reply / 2);
-        match timeout(limit, self.bound(phase, work)).await {
+        match timeout(limit, self.bound(phase, pin!(work))).await {
             Ok(result) => result.map(Some),
             Err(_) => Ok(None),
         }

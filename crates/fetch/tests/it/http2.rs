@@ -113,6 +113,23 @@ fn answered(_: usize, stream: &mut Tls) {
 }
 
 #[tokio::test]
+async fn parallel_requests_share_the_first_connection() {
+    let cert = ServerCert::good().expect("a certificate");
+    let server = server(&cert, |number, stream| {
+        while let Some(id) = request(stream) {
+            frame(stream, HEADERS, END_HEADERS, id, STATUS_200);
+            frame(stream, DATA, END_STREAM, id, number.to_string().as_bytes());
+        }
+    });
+    let fetcher = fetcher(&cert, 0);
+    let get = || fetched(&fetcher, server);
+    let (a, b, c, d) = tokio::join!(get(), get(), get(), get());
+    for number in [a, b, c, d] {
+        assert_eq!(number.expect("a response"), b"0", "the number of the connection");
+    }
+}
+
+#[tokio::test]
 async fn body_without_end_stream_fails_as_truncated() {
     let cert = ServerCert::good().expect("a certificate");
     let whole = server(&cert, |_, stream| {
@@ -244,6 +261,68 @@ async fn more_than_32_interim_responses_fail() {
     let many = server(&cert, |_, stream| interim(stream, 33));
     let error = fetched(&fetcher(&cert, 0), many).await.expect_err("33 are too many");
     assert_eq!(error.code(), Code::LimitReached, "{error}");
+}
+
+/// RFC 9113 §8.6: HTTP/2 has no status 101, neither before the response nor as its end.
+#[tokio::test]
+async fn status_101_is_rejected() {
+    let cert = ServerCert::good().expect("a certificate");
+    let servers: [fn(usize, &mut Tls); 2] = [
+        |_, stream| {
+            let id = request(stream).unwrap_or(1);
+            frame(stream, HEADERS, END_HEADERS, id, b"\x08\x03101");
+            frame(stream, HEADERS, END_HEADERS, id, STATUS_200);
+            frame(stream, DATA, END_STREAM, id, b"all of it");
+            request(stream);
+        },
+        |_, stream| {
+            let id = request(stream).unwrap_or(1);
+            frame(stream, HEADERS, END_HEADERS | END_STREAM, id, b"\x08\x03101");
+            request(stream);
+        },
+    ];
+    for play in servers {
+        let error = fetched(&fetcher(&cert, 0), server(&cert, play)).await.expect_err("it is not allowed");
+        assert_eq!(error.code(), Code::PeerMisbehaved, "{error}");
+        assert!(error.to_string().contains("101"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn interim_response_that_ends_the_stream_is_rejected() {
+    let cert = ServerCert::good().expect("a certificate");
+    let address = server(&cert, |_, stream| {
+        let id = request(stream).unwrap_or(1);
+        frame(stream, HEADERS, END_HEADERS | END_STREAM, id, b"\x08\x03103");
+        request(stream);
+    });
+    assert!(fetched(&fetcher(&cert, 0), address).await.is_err());
+}
+
+/// Sends a response, and `block` as its trailers.
+fn with_trailers(stream: &mut Tls, block: &[u8]) {
+    let id = request(stream).unwrap_or(1);
+    frame(stream, HEADERS, END_HEADERS, id, STATUS_200);
+    frame(stream, DATA, 0, id, b"all of it");
+    frame(stream, HEADERS, END_HEADERS | END_STREAM, id, block);
+    request(stream);
+}
+
+/// RFC 9113 §8.1: a response whose trailers contain a pseudo-header field is malformed.
+#[tokio::test]
+async fn trailers_with_a_pseudo_header_field_are_rejected() {
+    let cert = ServerCert::good().expect("a certificate");
+    let regular = server(&cert, |_, stream| with_trailers(stream, b"\x00\x01x\x01y"));
+    assert_eq!(fetched(&fetcher(&cert, 0), regular).await.expect("it is allowed"), b"all of it");
+    let servers: [fn(usize, &mut Tls); 3] = [
+        |_, stream| with_trailers(stream, STATUS_200),
+        |_, stream| with_trailers(stream, b"\x00\x07:status\x03200"),
+        |_, stream| with_trailers(stream, b"\x82"),
+    ];
+    for play in servers {
+        let error = fetched(&fetcher(&cert, 0), server(&cert, play)).await.expect_err("it is malformed");
+        assert_eq!(error.code(), Code::PeerMisbehaved, "{error}");
+    }
 }
 
 #[tokio::test]

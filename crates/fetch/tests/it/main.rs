@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, reason = "a test that cannot be set up fails")]
 
 mod driver_contract;
+mod exchange;
 mod explain;
 mod file_listing;
 mod gopher_listing;

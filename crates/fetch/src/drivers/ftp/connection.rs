@@ -9,22 +9,21 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use fetch_url_proto::ftp::{
-    Command, DataMode, FileMetadata, FtpRequest, IacEscaping, Pipelining, Session, SessionError, SessionStep,
-    Verb,
+    Command, DataMode, FileMetadata, FtpRequest, IacEscaping, Pipelining, Session, SessionStep,
 };
 use fetch_url_proto::text::Reply;
 use rustls::ClientConfig;
 use rustls::client::Resumption;
-use tokio::net::TcpStream;
 
 use super::control::ControlConnection;
 use super::data_connection::DataConnection;
-use super::driver_error::DriverError;
+use super::driver_error::{DriverError, repeated_preliminary_reply};
 use super::greeting;
 use super::known_servers::KnownServers;
 use super::plan::FtpPlan;
 use super::reply_text::{reply_wire_lines, reports_incomplete_listing};
 use super::secrets::ReplySecrets;
+use crate::net::server_stream::{RemoteEnd, ServerStream};
 use crate::net::trace;
 use crate::{Code, Connector, Deadline, Error, Phase, RunContext, StartTls};
 
@@ -38,7 +37,7 @@ const PIPELINING_RTT: Duration = Duration::from_millis(25);
 const MAX_TLS_SESSIONS: usize = 8;
 
 /// A data connection that is opened before it is needed.
-type PendingDataConnection = Pin<Box<dyn Future<Output = Result<TcpStream, Error>> + Send>>;
+type PendingDataConnection = Pin<Box<dyn Future<Output = Result<ServerStream, Error>> + Send>>;
 
 /// A control connection, the state of its session, and the next data connection.
 pub(super) struct Connection {
@@ -110,8 +109,8 @@ impl Connection {
         ctx: &RunContext,
     ) -> Result<Self, Error> {
         // On a busy machine, the measured time to a loopback address can exceed the limit.
-        let is_distant =
-            tls.is_none() && !control.peer.ip().is_loopback() && round_trip_time(ctx) >= PIPELINING_RTT;
+        let is_loopback = matches!(control.remote, RemoteEnd::Address(peer) if peer.ip().is_loopback());
+        let is_distant = tls.is_none() && !is_loopback && round_trip_time(ctx) >= PIPELINING_RTT;
         let login = plan.session_login(tls.is_some())?;
         let is_sequential = known.needs_sequential_commands(&plan.host, plan.port);
         let mut session = Session::new(plan.pipelining(is_distant, is_sequential), login);
@@ -266,12 +265,12 @@ impl Connection {
     }
 
     /// Returns the server's and the client's end of the control connection.
-    pub(super) const fn endpoints(&self) -> (SocketAddr, SocketAddr) {
-        (self.control.peer, self.control.local)
+    pub(super) const fn endpoints(&self) -> (&RemoteEnd, SocketAddr) {
+        (&self.control.remote, self.control.local)
     }
 
     /// Returns the passive data connection: the one prepared, or a new one to the port that the server named.
-    pub(super) async fn open_data_connection(&mut self, ctx: &RunContext) -> Result<TcpStream, Error> {
+    pub(super) async fn open_data_connection(&mut self, ctx: &RunContext) -> Result<ServerStream, Error> {
         let deadline = ctx.deadline.connecting();
         if let Some(pending) = self.pending_data.take() {
             return deadline.bound(Phase::Connect, pending).await;
@@ -279,14 +278,16 @@ impl Connection {
         let Some(port) = self.session.take_port() else {
             return Err(Error::new(Code::Internal, Phase::Connect, "no data port was requested"));
         };
-        let connecting = ctx.connector.connect_data(self.control.peer, port);
+        let connecting = ctx.connector.connect_data(&self.control.remote, port, &deadline);
         deadline.bound(Phase::Connect, connecting).await
     }
 
     /// Requests the transfer from `offset` on. From the second transfer of a connection on, the port of the next data
     /// connection may be requested too.
     pub(super) fn request_transfer(&mut self, offset: u64, may_prefetch_port: bool) {
-        self.session.start_transfer(offset, may_prefetch_port && self.is_used);
+        // A tunnel for data is opened when it is needed.
+        let may_prefetch = may_prefetch_port && matches!(self.control.remote, RemoteEnd::Address(_));
+        self.session.start_transfer(offset, may_prefetch && self.is_used);
         self.is_used = true;
     }
 
@@ -298,7 +299,7 @@ impl Connection {
     /// Returns the data connection, with TLS if the control connection uses TLS.
     pub(super) async fn secure_data_connection(
         &mut self,
-        stream: TcpStream,
+        stream: ServerStream,
         plan: &FtpPlan,
         ctx: &RunContext,
     ) -> Result<DataConnection, Error> {
@@ -357,14 +358,15 @@ impl Connection {
         self.pending_data.is_some()
     }
 
-    /// Starts to open the data connection, without waiting for it.
+    /// Starts to open a direct data connection, without waiting for it.
     async fn start_data_connection(&mut self, connector: &Connector) {
+        let RemoteEnd::Address(peer) = self.control.remote else { return };
         // A port that is not allowed is dropped: the next request asks for another.
         let port = self.session.take_port().filter(|&port| connector.allows_data_port(port));
         let Some(port) = port else { return };
-        let (connector, peer) = (connector.clone(), self.control.peer);
+        let connector = connector.clone();
         let mut connecting: PendingDataConnection =
-            Box::pin(async move { connector.connect_data(peer, port).await });
+            Box::pin(async move { connector.connect_data_directly(peer, port).await });
         // The first poll sends the SYN.
         let first_poll = std::future::poll_fn(|cx| Poll::Ready(connecting.as_mut().poll(cx))).await;
         self.pending_data = Some(match first_poll {
@@ -384,10 +386,6 @@ fn round_trip_time(ctx: &RunContext) -> Duration {
 /// Returns the maximum time to wait for a reply to pipelined commands, before they are sent one at a time.
 fn probe_time(ctx: &RunContext) -> Duration {
     (round_trip_time(ctx) * PROBE_ROUND_TRIPS).clamp(MIN_PROBE_TIME, MAX_PROBE_TIME)
-}
-
-fn repeated_preliminary_reply(reply: Reply) -> DriverError {
-    DriverError::Session(SessionError::UnexpectedReply { command: Some(Verb::Retr), reply })
 }
 
 /// Returns a TLS configuration with a separate session cache: servers require that a data connection resumes the TLS

@@ -13,13 +13,14 @@ use fetch_url_proto::text::{Reply, ReplyReader};
 use suppaftp::FtpError;
 use suppaftp::tokio::ImplAsyncFtpStream;
 use tokio::io::AsyncWriteExt as _;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio_rustls::client::TlsStream;
 use tokio_util::either::Either;
 
 use super::control_stream::{ControlStream, ControlTransport, ReadyConnector, WriteQueue};
 use super::driver_error::{connection_closed_error, connection_lost_error};
 use super::greeting;
+use crate::net::server_stream::{RemoteEnd, ServerStream};
 use crate::{Code, Deadline, Error, Phase};
 
 /// Maximum number of lines of a reply.
@@ -34,7 +35,7 @@ type SuppaStream = ImplAsyncFtpStream<ControlStream>;
 pub(super) struct ControlConnection {
     wire: Wire,
     /// The server's end of the connection.
-    pub(super) peer: SocketAddr,
+    pub(super) remote: RemoteEnd,
     /// The client's end of the connection.
     pub(super) local: SocketAddr,
     /// A reply that was received before its caller waited for it.
@@ -44,28 +45,29 @@ pub(super) struct ControlConnection {
 }
 
 enum Wire {
-    PlainBeforeGreeting(TcpStream),
+    PlainBeforeGreeting(ServerStream),
     /// The reply is the greeting, if it was read before TLS started.
-    TlsBeforeGreeting(Box<TlsStream<TcpStream>>, Option<Reply>),
+    TlsBeforeGreeting(Box<TlsStream<ServerStream>>, Option<Reply>),
     Plain(Box<SuppaStream>),
-    /// TLS, or plain text after a greeting that suppaftp rejects. Lines to send are queued.
+    /// TLS, plain text after a greeting that suppaftp rejects, or plain text through an https proxy. Lines to send are
+    /// queued.
     Queued(Box<SuppaStream>, WriteQueue),
     Closed,
 }
 
 impl ControlConnection {
     /// Wraps a plain-text connection whose greeting was not read yet.
-    pub(super) fn new_plain(stream: TcpStream) -> Result<Self, Error> {
-        let (peer, local) = endpoint_addresses(&stream)?;
+    pub(super) fn new_plain(stream: ServerStream) -> Result<Self, Error> {
+        let (remote, local) = endpoints_of(&stream)?;
         let wire = Wire::PlainBeforeGreeting(stream);
-        Ok(Self { wire, peer, local, peeked: None, buffer: RecvBuffer::new() })
+        Ok(Self { wire, remote, local, peeked: None, buffer: RecvBuffer::new() })
     }
 
     /// Wraps a TLS connection. `greeting` is the greeting that was read before AUTH TLS, if any.
-    pub(super) fn new_tls(stream: TlsStream<TcpStream>, greeting: Option<Reply>) -> Result<Self, Error> {
-        let (peer, local) = endpoint_addresses(stream.get_ref().0)?;
+    pub(super) fn new_tls(stream: TlsStream<ServerStream>, greeting: Option<Reply>) -> Result<Self, Error> {
+        let (remote, local) = endpoints_of(stream.get_ref().0)?;
         let wire = Wire::TlsBeforeGreeting(Box::new(stream), greeting);
-        Ok(Self { wire, peer, local, peeked: None, buffer: RecvBuffer::new() })
+        Ok(Self { wire, remote, local, peeked: None, buffer: RecvBuffer::new() })
     }
 
     /// Sends command lines.
@@ -89,7 +91,7 @@ impl ControlConnection {
         }
         match std::mem::replace(&mut self.wire, Wire::Closed) {
             Wire::PlainBeforeGreeting(mut stream) => {
-                if greeting::wait_for_greeting(&mut stream).await? {
+                if greeting::must_read_greeting(&mut stream).await? {
                     let mut received = RecvBuffer::new();
                     let greeting = greeting::read_greeting(&mut stream, &mut received).await?;
                     self.start_queued(Either::Right(stream), greeting, &received).await
@@ -112,9 +114,9 @@ impl ControlConnection {
         }
     }
 
-    /// Passes a connection to suppaftp, which reads the greeting.
-    async fn start_plain(&mut self, stream: TcpStream) -> Result<Reply, Error> {
-        match SuppaStream::connect_with_stream(stream).await {
+    /// Passes a TCP connection to suppaftp, which reads the greeting.
+    async fn start_plain(&mut self, stream: ServerStream) -> Result<Reply, Error> {
+        match SuppaStream::connect_with_stream(stream.into_tcp()).await {
             Ok(ftp) => {
                 let greeting = parse_reply(ftp.get_welcome_msg().unwrap_or("220 ").as_bytes())?;
                 self.wire = Wire::Plain(Box::new(ftp));
@@ -241,11 +243,9 @@ fn parse_reply(text: &[u8]) -> Result<Reply, Error> {
     reader.read_reply(&mut buffer)?.or_else(|| reader.take_partial()).ok_or_else(connection_closed_error)
 }
 
-fn endpoint_addresses(stream: &TcpStream) -> Result<(SocketAddr, SocketAddr), Error> {
-    Ok((
-        stream.peer_addr().map_err(connection_lost_error)?,
-        stream.local_addr().map_err(connection_lost_error)?,
-    ))
+fn endpoints_of(stream: &ServerStream) -> Result<(RemoteEnd, SocketAddr), Error> {
+    let local = stream.tcp_ref().local_addr().map_err(connection_lost_error)?;
+    Ok((stream.remote().clone(), local))
 }
 
 fn suppaftp_error(error: FtpError) -> Error {

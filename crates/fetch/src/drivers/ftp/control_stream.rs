@@ -15,6 +15,8 @@ use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 use tokio_util::either::Either;
 
+use crate::net::server_stream::ServerStream;
+
 /// Bytes to write before the next read. suppaftp has no method that sends several commands at once.
 #[derive(Clone, Default)]
 pub(super) struct WriteQueue(Arc<Mutex<BytesMut>>);
@@ -33,8 +35,8 @@ impl WriteQueue {
     }
 }
 
-/// A control connection: TLS, or plain text after a greeting that suppaftp rejects.
-pub(super) type ControlTransport = Either<Box<TlsStream<TcpStream>>, TcpStream>;
+/// A control connection: TLS, or plain text that suppaftp does not read from a TCP connection of its own.
+pub(super) type ControlTransport = Either<Box<TlsStream<ServerStream>>, ServerStream>;
 
 /// A control connection whose first reads return bytes that were read before.
 #[derive(Debug)]
@@ -97,15 +99,15 @@ impl TokioTlsStream for ControlStream {
 
     fn tcp_stream(self) -> FtpResult<TcpStream> {
         Ok(match self.stream {
-            Either::Left(tls) => tls.into_inner().0,
-            Either::Right(plain) => plain,
+            Either::Left(tls) => tls.into_inner().0.into_tcp(),
+            Either::Right(plain) => plain.into_tcp(),
         })
     }
 
     fn get_ref(&self) -> &TcpStream {
         match &self.stream {
-            Either::Left(tls) => tls.get_ref().0,
-            Either::Right(plain) => plain,
+            Either::Left(tls) => tls.get_ref().0.tcp_ref(),
+            Either::Right(plain) => plain.tcp_ref(),
         }
     }
 

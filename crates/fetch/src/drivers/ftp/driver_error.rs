@@ -138,3 +138,8 @@ pub(super) fn range_refused(detail: &str) -> Error {
 pub(super) fn unexpected_step_error() -> Error {
     Error::new(Code::Internal, Phase::Request, "the FTP session returned an unexpected step")
 }
+
+/// Returns the error for a server that repeats a preliminary reply (1yz): it never sends the data.
+pub(super) fn repeated_preliminary_reply(reply: Reply) -> DriverError {
+    DriverError::Session(SessionError::UnexpectedReply { command: Some(Verb::Retr), reply })
+}

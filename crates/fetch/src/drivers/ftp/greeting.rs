@@ -7,6 +7,7 @@ use tokio::net::TcpStream;
 
 use super::driver_error::{connection_closed_error, connection_lost_error, greeting_error};
 use super::reply_text::reply_summary;
+use crate::net::server_stream::ServerStream;
 use crate::net::trace;
 use crate::{Code, Error, Phase};
 
@@ -15,11 +16,20 @@ const MAX_DELAY_REPLIES: u32 = 8;
 /// Maximum number of bytes that one read returns.
 const READ_SIZE: usize = 4096;
 
+/// Waits for the greeting and returns `true` if the caller must read it: it is one that suppaftp rejects, or suppaftp
+/// cannot read the connection. Otherwise removes what suppaftp would misread.
+pub(super) async fn must_read_greeting(stream: &mut ServerStream) -> Result<bool, Error> {
+    match stream.as_bare_tcp_mut() {
+        Some(tcp) => wait_for_greeting(tcp).await,
+        None => Ok(true),
+    }
+}
+
 /// Waits for the greeting and removes what suppaftp would misread: replies 120 (RFC 959 §4.2.2), and those lines of a
 /// multi-line greeting that look like its last line. The rest of the greeting stays unread.
 ///
 /// Returns `true` for a greeting 230 (logged in already): suppaftp rejects it, so the caller reads it.
-pub(super) async fn wait_for_greeting(stream: &mut TcpStream) -> Result<bool, Error> {
+async fn wait_for_greeting(stream: &mut TcpStream) -> Result<bool, Error> {
     let mut buffer = [0; READ_SIZE];
     for _ in 0..MAX_DELAY_REPLIES {
         let count = stream.peek(&mut buffer).await.map_err(connection_lost_error)?;
@@ -93,10 +103,13 @@ async fn read_delay_reply(stream: &mut TcpStream) -> Result<(), Error> {
 ///
 /// # Errors
 /// `Code::TlsFailed` if the server rejects AUTH, or if it sends data in plain text after its reply.
-pub(super) async fn request_auth_tls(stream: &mut TcpStream) -> Result<Reply, Error> {
-    wait_for_greeting(stream).await?;
+pub(super) async fn request_auth_tls(stream: &mut ServerStream) -> Result<Reply, Error> {
     let mut buffer = RecvBuffer::new();
-    let greeting = read_reply(stream, &mut buffer).await?;
+    let greeting = if must_read_greeting(stream).await? {
+        read_greeting(stream, &mut buffer).await?
+    } else {
+        read_reply(stream, &mut buffer).await?
+    };
     trace_reply(&greeting);
     // 230 (logged in already) does not apply to the session inside TLS, which must log in.
     if !matches!(greeting.code, 220 | 230) {

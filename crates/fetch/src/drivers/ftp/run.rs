@@ -11,7 +11,7 @@ use super::listing;
 use super::plan::FtpPlan;
 use super::recovery::{Recovery, may_be_caused_by_reuse, recover};
 use super::server_cache::{PooledConnection, ServerCache};
-use super::start_transfer::{TransferStart, start_transfer};
+use super::start_transfer::{TransferStart, check_active_mode, start_transfer};
 use crate::driver::RunFuture;
 use crate::{Body, Code, Content, Error, Meta, Outcome, Phase, Plan, Proof, Resend, Response, RunContext};
 
@@ -48,6 +48,7 @@ impl fmt::Display for FtpRun {
 async fn run_plan(run: FtpRun, ctx: RunContext) -> Result<Outcome, Error> {
     let FtpRun { plan, servers } = run;
     plan.check_range_supported()?;
+    check_active_mode(&plan, &ctx)?;
     let key = servers.pool_key(&plan, &ctx);
     while let Some(mut pooled) = servers.take(&key, &plan.ftp_request) {
         if !pooled.connection.is_idle().await {

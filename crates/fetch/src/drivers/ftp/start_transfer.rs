@@ -6,17 +6,18 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Instant;
 
+use fetch_url_core::Host;
 use fetch_url_proto::ftp::{Command, DataMode, Operation, SessionError, SessionStep, Verb, port_argument};
-use tokio::net::TcpStream;
 
 use super::connection::Connection;
 use super::driver_error::{DriverError, active_mode_error, range_refused, unexpected_step_error};
 use super::options::ActiveAddress;
 use super::plan::FtpPlan;
 use crate::net::ftp_data::ActiveListener;
+use crate::net::server_stream::{RemoteEnd, ServerStream};
 use crate::net::trace;
 use crate::{
-    ByteRange, Code, Content, Credential, Error, Meta, Phase, Response, RunContext, Validator, range,
+    ByteRange, Code, Content, Credential, Error, Hint, Meta, Phase, Response, RunContext, Validator, range,
 };
 
 /// Which side opens the data connection.
@@ -30,7 +31,7 @@ pub(super) enum TransferStart {
     /// The response is complete without a transfer.
     Complete(Box<Response>),
     /// The server sends data over `stream`. `end` is the offset after the last requested byte, if the size is known.
-    Receiving { meta: Meta, stream: TcpStream, end: Option<u64> },
+    Receiving { meta: Meta, stream: ServerStream, end: Option<u64> },
     /// The server completed a listing command without opening a data connection.
     EmptyListing(Meta),
 }
@@ -103,7 +104,7 @@ async fn prepare_transfer(
 /// Handles the reply to the transfer command.
 async fn handle_transfer_reply(
     step: SessionStep,
-    stream: Option<TcpStream>,
+    stream: Option<ServerStream>,
     setup: DataSetup,
     first: u64,
     connection: &mut Connection,
@@ -137,7 +138,7 @@ async fn accept_data_connection(
     listener: ActiveListener,
     connection: &mut Connection,
     ctx: &RunContext,
-) -> Result<TcpStream, DriverError> {
+) -> Result<ServerStream, DriverError> {
     let mut accepting = pin!(listener.accept(&ctx.deadline));
     let accepted = poll_fn(|cx| match accepting.as_mut().poll(cx) {
         Poll::Pending if connection.poll_failure_reply(cx) => Poll::Ready(None),
@@ -168,12 +169,16 @@ fn requested_range(plan: &FtpPlan, meta: &Meta) -> Result<(u64, Option<u64>), Er
 
 /// Returns how the data connection is opened; in active mode only if the caller selected it.
 async fn data_mode(
-    (peer, local): (SocketAddr, SocketAddr),
+    (remote, local): (&RemoteEnd, SocketAddr),
     plan: &FtpPlan,
 ) -> Result<(DataMode, DataSetup), Error> {
     let needs_data = !matches!(plan.ftp_request.operation, Operation::Stat { .. } | Operation::ChangeDir);
     // PASV and PORT have no form for IPv6, so the options that disable EPSV and EPRT have no effect there.
-    let is_ipv4 = peer.ip().to_canonical().is_ipv4();
+    let is_ipv4 = match remote {
+        RemoteEnd::Address(peer) => peer.ip().to_canonical().is_ipv4(),
+        // The address of a name is known to the proxy only.
+        RemoteEnd::BehindProxy(host) => !matches!(host, Host::V6(_) | Host::V6Zone(..)),
+    };
     let local = match plan.options.active.filter(|_| needs_data) {
         None if (plan.options.no_epsv && is_ipv4) || plan.fallbacks.pasv_only => {
             return Ok((DataMode::PasvOnly, DataSetup::Passive));
@@ -182,11 +187,30 @@ async fn data_mode(
         Some(ActiveAddress::SameAsControl) => local,
         Some(ActiveAddress::At(address)) => SocketAddr::new(address, 0),
     };
+    let RemoteEnd::Address(peer) = remote else { return Err(active_mode_refused("a proxy")) };
     let listener = ActiveListener::bind(local, peer.ip()).await?;
     let address = listener.address()?;
     let eprt = if plan.options.no_eprt && is_ipv4 { None } else { port_argument(address, true) };
     let mode = DataMode::Active { eprt, port: port_argument(address, false) };
     Ok((mode, DataSetup::Active(listener)))
+}
+
+/// Checks that active mode is not requested through a proxy, which accepts no connections for its clients.
+///
+/// # Errors
+/// `Code::Unsupported`.
+pub(super) fn check_active_mode(plan: &FtpPlan, ctx: &RunContext) -> Result<(), Error> {
+    match ctx.connector.proxy_for(&plan.host)? {
+        Some(proxy) if plan.options.active.is_some() => {
+            Err(active_mode_refused(&format!("the proxy {proxy}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn active_mode_refused(proxy: &str) -> Error {
+    let detail = format!("active mode (PORT, EPRT) cannot be used through {proxy}");
+    Error::new(Code::Unsupported, Phase::Proxy, detail).with_hint(Hint::PassiveMode)
 }
 
 /// Asks the user for the password (RFC 1738 §3.2.1).

@@ -37,7 +37,7 @@ pub(super) async fn read_head(
     let mut meta = response_meta(plan);
     match &plan.operation {
         NewsOperation::Article(_) => {
-            meta.fields = parse_header_fields(&header);
+            meta.fields = parse_header_fields(&header).into_iter().collect();
             let date = meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("date"));
             meta.head.modified = date.and_then(|(_, value)| parse_article_date(value));
         }

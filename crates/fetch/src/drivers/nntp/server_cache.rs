@@ -38,7 +38,7 @@ impl ServerCache {
         };
         while let Some(mut connection) = self.idle.take(&key, rank) {
             if connection.reuse(ctx.connector.connection_info()) {
-                ctx.connector.record_reuse(connection.endpoints());
+                ctx.connector.record_reuse(&plan.host, connection.endpoints());
                 return Some(connection);
             }
             trace::note(&"unexpected data on an idle connection: it is closed");
