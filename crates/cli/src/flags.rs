@@ -2,6 +2,7 @@
 
 mod batch;
 mod checksum;
+pub mod foreign_options;
 mod ftp;
 mod gateway;
 mod gopher;
@@ -31,8 +32,8 @@ pub use http::HttpFlags;
 pub use login::LoginFlags;
 pub use messages::MessageFlags;
 pub use mirror::MirrorFlags;
-pub(crate) use mirror_help::SINGLE_OBJECT_OPTIONS;
-pub use network::NetworkFlags;
+pub use mirror_help::{DeferredMirrorFlags, SINGLE_OBJECT_OPTIONS};
+pub use network::{NetworkFlags, ProxyFlags};
 pub use news::{NewsFlags, NewsPart};
 pub use telnet_and_mailto::TelnetAndMailtoFlags;
 pub use tls::{TlsFlags, TlsMax};
@@ -72,7 +73,7 @@ pub enum Verb {
     Extract(ExtractFlags),
     /// Copy a directory and everything below it: ftp, http, gopher, a news group, file
     #[command(override_usage = "fetch-url mirror [OPTIONS] URL [DIR]")]
-    Mirror(Box<MirrorFlags>),
+    Mirror(DeferredMirrorFlags),
     /// Print a completion script for a shell
     Completions {
         /// Shell that the script is for
@@ -92,6 +93,9 @@ pub struct ExplainFlags {
     /// Gateways.
     #[command(flatten)]
     pub gateway: GatewayFlags,
+    /// Proxies.
+    #[command(flatten)]
+    pub proxy: ProxyFlags,
     /// URLs to explain
     #[arg(required = true, value_name = "URL")]
     pub urls: Vec<String>,
@@ -136,7 +140,7 @@ pub enum Format {
 /// Options and URLs of a fetch.
 #[derive(Args, Debug)]
 pub struct FetchFlags {
-    /// URLs to fetch
+    /// URLs to fetch; {a,b}, [1-100] and [a-z] stand for several URLs, #1 in -o FILE for their text
     #[arg(value_name = "URL")]
     pub urls: Vec<String>,
 
@@ -203,7 +207,7 @@ pub struct FetchFlags {
     pub continue_flag: bool,
     /// Fetch only these bytes: FIRST-LAST, FIRST- or -COUNT
     ///
-    /// Bytes are counted from 0. -COUNT is the last COUNT bytes.
+    /// Bytes are counted from 0. A single number is FIRST-. -COUNT is the last COUNT bytes.
     #[arg(short, long, value_name = "RANGE", allow_hyphen_values = true, value_parser = parse_range, conflicts_with_all = ["continue_at", "continue_flag"], help_heading = "Part of an object")]
     pub range: Option<fetch_url::ByteRange>,
     /// Print the header, size and modification time only, without the object
@@ -367,7 +371,7 @@ pub struct FetchFlags {
 
 /// Returns the clap command with all options and sub-commands, for the man page and the completions.
 pub fn command() -> clap::Command {
-    Flags::command().mut_subcommand("mirror", mirror_help::adapt_help)
+    Flags::command()
 }
 
 /// Returns the table of exit statuses that `--help` prints.

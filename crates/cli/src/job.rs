@@ -15,10 +15,12 @@ mod login;
 mod mirror;
 pub(crate) mod news;
 mod option_file;
-mod policy;
+pub(crate) mod policy;
 mod private_file;
 mod tls;
 mod transfer;
+mod typed_url;
+mod url_globs;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -40,6 +42,7 @@ pub(crate) use self::journal::JournalOptions;
 pub(crate) use self::mirror::{MirrorJob, is_single_object_option};
 pub(crate) use self::private_file::is_open_to_others;
 pub(crate) use self::transfer::{Output, Transfer};
+pub(crate) use self::typed_url::{TypedUrls, complete_url, with_typed_url_hint};
 use crate::error::usage_error;
 use crate::flags::{ContinueAt, FetchFlags, Format};
 use crate::render::{
@@ -83,6 +86,14 @@ pub(crate) struct FetchOptions {
     pub(crate) format: Format,
     pub(crate) head: bool,
     pub(crate) include: bool,
+    /// The file of `-D`.
+    pub(crate) dump_header: Option<PathBuf>,
+    /// The file of `--etag-save`.
+    pub(crate) etag_save: Option<PathBuf>,
+    /// A file is sent (`-T`), which only HTTP does.
+    uploads: bool,
+    /// Listings of FTP directories show names only (`--list-only`).
+    pub(crate) lists_names_only: bool,
     pub(crate) range: Option<ByteRange>,
     pub(crate) resume: bool,
     /// The maximum number of connections for one file.
@@ -102,6 +113,8 @@ pub(crate) struct FetchOptions {
     /// `mid:` URLs go to a gateway, not to the news server.
     mid_has_gateway: bool,
     condition: Option<Condition>,
+    /// The rules for URLs without a scheme.
+    pub(crate) typed_urls: TypedUrls,
     search: Option<Vec<u8>>,
     special_files: bool,
     /// The required checksum.
@@ -139,7 +152,7 @@ impl Invocation {
             return Err(usage_error("-q must be the first argument").with_hint("wget's -q is -s here"));
         }
         if flags.urls.is_empty() && flags.batch.input_file.is_none() {
-            return Err(usage_error("no URL was given").with_hint(missing_url_hint(&flags)));
+            return Err(usage_error("no URL was given").with_hint(typed_url::missing_url_hint(&flags)));
         }
         if let Some(list) = flags.urls.iter().find(|text| flags.include && Path::new(text).is_file()) {
             return Err(usage_error(format!("{list} is a file, not a URL"))
@@ -153,6 +166,9 @@ impl Invocation {
             return Err(usage_error("--connect needs exactly one URL, and standard output for the session"));
         }
         let transfers = transfer::transfers(&flags, matches)?;
+        if flags.http.etag_save.is_some() && (transfers.len() != 1 || flags.batch.input_file.is_some()) {
+            return Err(usage_error("--etag-save needs exactly one URL"));
+        }
         let input = input::input(&flags)?;
         let journal = JournalOptions::for_batch(&flags);
         Self::of(&flags, matches, transfers, input, journal)
@@ -201,18 +217,6 @@ impl Invocation {
     }
 }
 
-/// Returns the hint for a missing URL. An option that has no value in wget may have taken the URL as its value.
-fn missing_url_hint(flags: &FetchFlags) -> &'static str {
-    let is_url = |text: &str| text.contains("://");
-    let jar = flags.http.cookie_jar.as_ref().and_then(|path| path.to_str());
-    let login = flags.login.netrc;
-    match jar {
-        Some(jar) if is_url(jar) && login => "-nc is -n -c here; wget's -nc is --no-clobber",
-        Some(jar) if is_url(jar) => "-c is --cookie-jar here, as in curl; wget's -c is -C -",
-        _ => "run fetch-url --help for the options",
-    }
-}
-
 impl FetchOptions {
     fn of(flags: &FetchFlags, matches: &ArgMatches) -> Result<Self, Error> {
         let resume = flags.resumes();
@@ -225,7 +229,7 @@ impl FetchOptions {
         // Requests with a method, a body, or headers in the output are sent once, not in segments.
         let is_plain = !flags.include && !flags.head && http.method.is_none() && http.body.is_none();
         let options = FileOptions::default()
-            .keeping_part(true)
+            .keeping_part(!flags.batch.remove_on_error)
             .resuming(resume)
             .keeping_bytes(keep)
             .no_clobber(flags.no_clobber)
@@ -234,6 +238,10 @@ impl FetchOptions {
             format: flags.format,
             head: flags.head,
             include: flags.include,
+            dump_header: flags.http.dump_header.clone(),
+            etag_save: flags.http.etag_save.clone(),
+            uploads: flags.http.upload_file.is_some(),
+            lists_names_only: flags.ftp.list_only,
             range: flags.range.or(continued),
             resume,
             // A rate limit applies to one connection.
@@ -250,6 +258,7 @@ impl FetchOptions {
             has_gateways: !flags.gateway.gateways.is_empty(),
             mid_has_gateway: gateway::is_for(&flags.gateway, "mid"),
             condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
+            typed_urls: TypedUrls::of(flags)?,
             search: http::search(&flags.http, matches)?,
             special_files: flags.network.special_files,
             checksum: ChecksumOptions::of(flags)?,
@@ -280,9 +289,15 @@ impl FetchOptions {
 
     /// Returns the request for `url`; `next` are the URLs that follow on the same server.
     pub(crate) fn request(&self, url: &str, next: UpcomingUrls) -> Result<Request, Error> {
-        let mut request = Request::new(&self.with_search(url))?.with_extra(self.http.clone());
+        let completed = self.typed_urls.complete(url);
+        let text = self.with_search(completed.as_deref().unwrap_or(url));
+        let request = Request::new(&text).map_err(|error| with_typed_url_hint(error, url))?;
+        let mut request = request.with_extra(self.http.clone());
         if !self.gopher.answers.is_empty() && !matches!(request.url(), Url::Gopher(_)) {
             return Err(usage_error("--form applies to gopher URLs only"));
+        }
+        if self.uploads && !matches!(request.url(), Url::Http(_)) {
+            return Err(usage_error("-T sends files to http and https URLs only"));
         }
         if self.format == Format::Mbox && !matches!(request.url(), Url::News(_) | Url::Nntp(_)) {
             return Err(usage_error("--format mbox applies to news URLs only"));

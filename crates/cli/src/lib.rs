@@ -2,6 +2,7 @@
 //! It is a library only so that `xtask` and the tests can read the option definitions.
 
 mod ask;
+mod completions;
 mod config;
 mod error;
 pub mod flags;
@@ -13,4 +14,5 @@ mod signal;
 mod stall;
 mod verbs;
 
+pub use completions::completion_script;
 pub use run::main;

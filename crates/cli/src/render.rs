@@ -5,6 +5,7 @@ mod date;
 mod error_json;
 pub(crate) mod events;
 pub(crate) mod explain;
+pub(crate) mod help;
 pub(crate) mod hint;
 pub(crate) mod json;
 mod links;
@@ -19,6 +20,7 @@ pub(crate) mod summary;
 pub(crate) mod terminal;
 mod usage;
 mod wais;
+mod wrap;
 pub(crate) mod write_out;
 
 use std::io::{self, IsTerminal as _, Write as _};

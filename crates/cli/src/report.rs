@@ -25,7 +25,7 @@ pub(crate) struct TransferReport {
     pub(crate) sent: u64,
     /// The output file.
     pub(crate) file: Option<PathBuf>,
-    /// Device and inode of the output file.
+    /// Device and inode of an unchanged file.
     pub(crate) file_id: Option<(u64, u64)>,
     /// `true` if the file was already present or unchanged.
     pub(crate) is_skipped: bool,

@@ -7,7 +7,10 @@ mod checksum_lists;
 mod context;
 mod delete_extraneous;
 mod descriptors;
+mod existing_file;
 mod file_queue;
+mod header_files;
+mod interruption;
 mod journal_file;
 mod mirror;
 mod not_fetchable;
@@ -24,6 +27,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
+use clap::error::ErrorKind;
 use clap::{ArgMatches, FromArgMatches as _};
 use context::Run;
 use fetch_url::{Code, Error, Phase};
@@ -50,7 +54,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Verb::Extract(flags)) => verbs::extract(&flags),
         Some(Verb::Completions { shell }) => verbs::completions(shell),
         Some(Verb::Mirror(flags)) => match matches.subcommand() {
-            Some((_, matches)) => run(Invocation::mirror(*flags, matches)),
+            Some((_, matches)) => run(Invocation::mirror(*flags.0, matches)),
             None => 99,
         },
         None => run(Invocation::new(flags.fetch, &matches)),
@@ -75,7 +79,7 @@ fn parse_with_defaults(mut arguments: Vec<OsString>) -> Result<(Flags, ArgMatche
     // Defaults are inserted after the sub-command.
     let (at, what, named) = match &flags.verb {
         None => (1, ConfigTarget::Fetch, &flags.fetch.config),
-        Some(Verb::Mirror(mirror)) => (2, ConfigTarget::Mirror, &mirror.fetch.config),
+        Some(Verb::Mirror(mirror)) => (2, ConfigTarget::Mirror, &mirror.0.fetch.config),
         Some(_) => return Ok((flags, matches)),
     };
     let own = if is_plain { Ok(Vec::new()) } else { config::user_config_arguments(what) };
@@ -94,7 +98,13 @@ fn parse_arguments(arguments: &[OsString]) -> Result<(Flags, ArgMatches), u8> {
         let flags = Flags::from_arg_matches(&matches)?;
         Ok((flags, matches))
     });
-    parsed.map_err(|error| render::print_clap_error(&error))
+    parsed.map_err(|error| {
+        let short = match error.kind() {
+            ErrorKind::DisplayHelp => render::help::print_short_help(&mut flags::command(), arguments),
+            _ => None,
+        };
+        short.unwrap_or_else(|| render::print_clap_error(&error))
+    })
 }
 
 /// Runs all transfers. Returns the exit status of the first failure.
@@ -133,6 +143,9 @@ fn run_transfers(run: &Rc<Run>) -> u8 {
             } else {
                 // The writer threads flush partial files, which a later run can resume.
                 runtime.shutdown_timeout(FLUSH_TIME);
+                if run.log.is_interactive {
+                    interruption::report(run);
+                }
             }
             ending.terminate_process()
         }

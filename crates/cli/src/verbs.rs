@@ -5,9 +5,10 @@ use std::path::Path;
 
 use fetch_url::driver::Explained;
 use fetch_url::url::{Dialect, Parsed, find_urls, parse_with};
-use fetch_url::{Code, Error, Fetcher, Phase, Request};
+use fetch_url::{Code, Error, Fetcher, Phase, Policy, Request};
 
-use crate::flags::{self, DialectName, ExplainFlags, ExtractFlags, GatewayFlags};
+use crate::completions::completion_script;
+use crate::flags::{DialectName, ExplainFlags, ExtractFlags, GatewayFlags};
 use crate::{job, render};
 
 /// Maximum size of the text for `extract`, in bytes.
@@ -20,23 +21,36 @@ pub(crate) fn explain(flags: &ExplainFlags) -> u8 {
         DialectName::Rfc1738 => Dialect::Rfc1738,
         DialectName::Cern1993 => Dialect::Cern1993,
     };
-    let fetcher = match job::gateway::gateways(&flags.gateway) {
-        Ok(gateways) => Fetcher::builder().gateways(gateways).build(),
+    let fetcher = match explaining_fetcher(flags) {
+        Ok(fetcher) => fetcher,
         Err(error) => return render::print_error(&error, None),
     };
     let mut first_failure = 0;
     for text in &flags.urls {
-        let status = match explain_url(&fetcher, text, dialect, &flags.gateway) {
+        let completed =
+            if dialect == Dialect::Lenient { job::complete_url(&flags.gateway, text) } else { None };
+        let url = completed.as_deref().unwrap_or(text);
+        let added = completed.as_ref().and_then(|url| url.split_once(':')).map(|(scheme, _)| scheme);
+        let status = match explain_url(&fetcher, url, dialect, &flags.gateway) {
             Ok((parsed, explained)) if flags.json => {
-                render::explain::print_explanation_json(&parsed, &explained)
+                render::explain::print_explanation_json(&parsed, added, &explained)
             }
-            Ok((parsed, explained)) => render::explain::print_explanation_text(text, &parsed, &explained),
+            Ok((parsed, explained)) => {
+                render::explain::print_explanation_text(url, added, &parsed, &explained)
+            }
             Err(error) if flags.json => render::print_error_json(&error, text),
             Err(error) => render::print_error(&error, Some(text)),
         };
         first_failure = if first_failure == 0 { status } else { first_failure };
     }
     first_failure
+}
+
+/// Returns a fetcher with the gateways and proxies of the flags.
+fn explaining_fetcher(flags: &ExplainFlags) -> Result<Fetcher, Error> {
+    let mut policy = Policy::default();
+    policy.network.proxies = job::policy::proxies(&flags.proxy)?;
+    Ok(Fetcher::builder().gateways(job::gateway::gateways(&flags.gateway)?).policy(policy).build())
 }
 
 /// Parses a URL and returns its parts and the commands that would be sent. The inner error explains why the URL cannot
@@ -47,7 +61,7 @@ fn explain_url<'t>(
     dialect: Dialect,
     gateways: &GatewayFlags,
 ) -> Result<(Parsed<'t>, Result<Explained, Error>), Error> {
-    let parsed = parse_with(text, dialect)?;
+    let parsed = parse_with(text, dialect).map_err(|error| job::with_typed_url_hint(error.into(), text))?;
     let mut request = Request::from_url(parsed.url.clone().into_owned());
     if let Some(server) = job::gateway::news_server(gateways) {
         request = request.news_server(job::news::read_server(&server, "--gateway")?);
@@ -90,7 +104,5 @@ fn read_text(path: Option<&Path>) -> Result<String, Error> {
 
 /// Prints the completion script for a shell. Returns the exit status.
 pub(crate) fn completions(shell: clap_complete::Shell) -> u8 {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut flags::command(), "fetch-url", &mut script);
-    if render::print_stdout(&String::from_utf8_lossy(&script)) { 0 } else { 23 }
+    if render::print_stdout(&completion_script(shell)) { 0 } else { 23 }
 }

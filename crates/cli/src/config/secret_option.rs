@@ -25,6 +25,10 @@ const SECRET_OPTIONS: &[(&str, Option<char>, SecretValue)] = &[
     ("oauth2-bearer", None, SecretValue::Whole),
     ("proxy", Some('x'), SecretValue::Proxy),
     ("proxy-user", Some('U'), SecretValue::Login),
+    ("socks4", None, SecretValue::Proxy),
+    ("socks4a", None, SecretValue::Proxy),
+    ("socks5", None, SecretValue::Proxy),
+    ("socks5-hostname", None, SecretValue::Proxy),
     ("user", Some('u'), SecretValue::Login),
 ];
 
@@ -95,6 +99,8 @@ mod tests {
             (&["--proxy=http://me:secret@h:3128"], true),
             (&["--proxy=me:secret@h:3128"], true),
             (&["-x", "me:secret@h:3128"], true),
+            (&["--socks5-hostname=me:secret@h"], true),
+            (&["--socks5", "h:1080"], false),
             (&["--proxy=me@h:3128"], false),
             (&["--proxy=h:3128"], false),
             (&["ftp://me:secret@h/"], true),

@@ -19,4 +19,12 @@ pub struct BatchFlags {
     /// Maximum number of parallel transfers at one host
     #[arg(long, value_name = "N", default_value = "16", value_parser = value_parser!(u16).range(1..))]
     pub parallel_max_host: u16,
+    /// Do not expand [1-100] and {a,b} in URLs
+    #[arg(short, long)]
+    pub globoff: bool,
+    /// Remove the partial file if a transfer fails
+    ///
+    /// By default it is kept, if it can be resumed with -C -.
+    #[arg(long, conflicts_with_all = ["continue_at", "continue_flag"])]
+    pub remove_on_error: bool,
 }

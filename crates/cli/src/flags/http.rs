@@ -39,6 +39,27 @@ pub struct HttpFlags {
     /// pieces are concatenated.
     #[arg(long, value_name = "DATA", action = ArgAction::Append, allow_hyphen_values = true)]
     pub json: Vec<String>,
+    /// Send the file by PUT
+    ///
+    /// For http and https. The file is read while it is sent. If the URL ends with /, the name of the
+    /// file is appended to it.
+    #[arg(short = 'T', long, value_name = "FILE", conflicts_with_all = ["data", "data_raw", "data_binary", "data_urlencode", "json", "get"])]
+    pub upload_file: Option<PathBuf>,
+    /// Write the headers of the responses to FILE
+    ///
+    /// The form is that of -i. - is standard output. After redirects, the last response is written.
+    #[arg(short = 'D', long, value_name = "FILE")]
+    pub dump_header: Option<PathBuf>,
+    /// Save the ETag of the response to FILE
+    ///
+    /// Only one URL is allowed. FILE is not changed if the transfer fails or the object is unchanged.
+    #[arg(long, value_name = "FILE")]
+    pub etag_save: Option<PathBuf>,
+    /// Fetch only if the ETag is not the one in FILE
+    ///
+    /// If FILE does not exist or is empty, the URL is fetched. An unchanged object is a success.
+    #[arg(long, value_name = "FILE")]
+    pub etag_compare: Option<PathBuf>,
     /// Append the data to the query of the URL instead of sending a body
     #[arg(short = 'G', long = "get")]
     pub get: bool,

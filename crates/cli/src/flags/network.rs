@@ -34,6 +34,9 @@ pub struct NetworkFlags {
     /// this option is given and names http.
     #[arg(long, value_name = "SCHEMES", allow_hyphen_values = true)]
     pub proto_redir: Option<String>,
+    /// Scheme of a URL without one, such as https (default http, or ftp for a host that begins with ftp.)
+    #[arg(long, value_name = "SCHEME")]
+    pub proto_default: Option<String>,
     /// Use IPv4 addresses only
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     pub ipv4: bool,
@@ -55,12 +58,41 @@ pub struct NetworkFlags {
     /// An empty HOST1 or PORT1 matches all; an empty HOST2 or PORT2 keeps that of the URL. The first match is used. Repeatable.
     #[arg(long, value_name = "HOST1:PORT1:HOST2:PORT2", value_parser = parse_connect_to, action = ArgAction::Append)]
     pub connect_to: Vec<ConnectTo>,
-    /// Use this proxy for http and https
+    /// Proxies.
+    #[command(flatten)]
+    pub proxy: ProxyFlags,
+}
+
+/// Options for proxies.
+#[derive(Args, Debug)]
+pub struct ProxyFlags {
+    /// Use this proxy for every scheme that uses TCP
     ///
     /// SCHEME is http (default), https, socks4, socks4a, socks5 or socks5h; the default port is
-    /// 1080. "" disables the proxies of the environment.
-    #[arg(short = 'x', long, value_name = "[SCHEME://]HOST[:PORT]")]
+    /// 1080. An HTTP proxy receives http and ftp URLs; everything else goes through a tunnel (CONNECT).
+    /// "" disables the proxies of the environment.
+    #[arg(short = 'x', long, value_name = "[SCHEME://]HOST[:PORT]",
+          overrides_with_all = ["socks4", "socks4a", "socks5", "socks5_hostname"])]
     pub proxy: Option<String>,
+    /// Use this SOCKS 4 proxy; host names are looked up here
+    #[arg(long, value_name = "HOST[:PORT]",
+          overrides_with_all = ["proxy", "socks4a", "socks5", "socks5_hostname"])]
+    pub socks4: Option<String>,
+    /// Use this SOCKS 4a proxy, which looks up host names
+    #[arg(long, value_name = "HOST[:PORT]",
+          overrides_with_all = ["proxy", "socks4", "socks5", "socks5_hostname"])]
+    pub socks4a: Option<String>,
+    /// Use this SOCKS 5 proxy; host names are looked up here
+    #[arg(long, value_name = "HOST[:PORT]",
+          overrides_with_all = ["proxy", "socks4", "socks4a", "socks5_hostname"])]
+    pub socks5: Option<String>,
+    /// Use this SOCKS 5 proxy, which looks up host names, such as Tor
+    #[arg(long, value_name = "HOST[:PORT]",
+          overrides_with_all = ["proxy", "socks4", "socks4a", "socks5"])]
+    pub socks5_hostname: Option<String>,
+    /// Open a tunnel (CONNECT) through an HTTP proxy for http and ftp URLs too
+    #[arg(short = 'p', long)]
+    pub proxytunnel: bool,
     /// Login for the proxy of -x or of the environment
     #[arg(short = 'U', long, value_name = "USER:PASSWORD")]
     pub proxy_user: Option<String>,

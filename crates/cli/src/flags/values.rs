@@ -31,7 +31,8 @@ fn parse_digits(text: &str) -> Option<u64> {
 pub(super) fn parse_range(text: &str) -> Result<fetch_url::ByteRange, String> {
     let wrong = || "expected FIRST-LAST, FIRST- or -COUNT, in bytes".to_owned();
     let number = |text: &str| parse_digits(text).ok_or_else(wrong);
-    match text.split_once('-').ok_or_else(wrong)? {
+    match text.split_once('-').unwrap_or((text, "")) {
+        ("", "") => Err(wrong()),
         ("", count) => number(count).map(fetch_url::ByteRange::Suffix),
         (first, "") => Ok(fetch_url::ByteRange::Span { first: number(first)?, last: None }),
         (first, last) => {
@@ -92,7 +93,13 @@ mod tests {
         assert_eq!((parse_count("3"), parse_count("-1")), (Ok(3), Ok(u32::MAX)));
         assert!(parse_count("-2").is_err() && parse_count("x").is_err());
         assert_eq!(parse_range("0-9"), Ok(fetch_url::ByteRange::Span { first: 0, last: Some(9) }));
+        assert_eq!(parse_range("4"), Ok(fetch_url::ByteRange::Span { first: 4, last: None }));
         assert_eq!(parse_range("-9"), Ok(fetch_url::ByteRange::Suffix(9)));
-        assert!(parse_range("9-0").is_err() && parse_range("9").is_err() && parse_range("a-b").is_err());
+        assert!(
+            parse_range("9-0").is_err()
+                && parse_range("").is_err()
+                && parse_range("-").is_err()
+                && parse_range("a-b").is_err()
+        );
     }
 }

@@ -84,7 +84,7 @@ fn file_bytes_or_text(text: &str) -> Result<Vec<u8>, Error> {
 /// Reads a file, or standard input for `-`.
 fn file(path: &str) -> Result<Vec<u8>, Error> {
     if path != "-" {
-        return read_option_file(path.as_ref());
+        return read_option_file("--data", path.as_ref());
     }
     let mut bytes = Vec::new();
     let all = std::io::stdin().take(MAX_DATA_SIZE).read_to_end(&mut bytes);

@@ -5,6 +5,10 @@ use std::path::PathBuf;
 
 use fetch_url::network::Proxies;
 
+/// The schemes that have a proxy variable of their own.
+const PROXY_SCHEMES: [&str; 12] =
+    ["http", "https", "ftp", "ftps", "gopher", "gophers", "news", "nntp", "nntps", "snews", "telnet", "wais"];
+
 /// Returns the path `~/.netrc`.
 pub(super) fn netrc() -> Option<PathBuf> {
     non_empty_variable("HOME").map(|home| PathBuf::from(home).join(".netrc"))
@@ -22,7 +26,7 @@ pub(crate) fn config() -> Option<PathBuf> {
 pub(super) fn proxies() -> Proxies {
     let first = |names: &[String]| names.iter().find_map(|name| Some((name.clone(), text(name)?)));
     let mut proxies = Proxies::default();
-    for scheme in ["http", "https", "ftp", "ftps", "gopher", "gophers"] {
+    for scheme in PROXY_SCHEMES {
         let small = format!("{scheme}_proxy");
         let capital = small.to_ascii_uppercase();
         let names = if scheme == "http" { vec![small] } else { vec![small, capital] };

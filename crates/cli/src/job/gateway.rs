@@ -19,6 +19,11 @@ pub(super) fn is_for(flags: &GatewayFlags, scheme: &str) -> bool {
     flags.gateways.iter().any(|(own, _)| own.eq_ignore_ascii_case(scheme))
 }
 
+/// Returns the schemes that have a gateway.
+pub(super) fn schemes(flags: &GatewayFlags) -> Vec<String> {
+    flags.gateways.iter().map(|(scheme, _)| scheme.clone()).collect()
+}
+
 /// Returns the news server of a gateway such as `news=nntp://news.example`.
 pub(crate) fn news_server(flags: &GatewayFlags) -> Option<String> {
     flags.gateways.iter().rev().find_map(server_of)

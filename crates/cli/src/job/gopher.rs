@@ -41,7 +41,7 @@ fn answer(text: &str) -> Result<(Vec<u8>, Vec<u8>), Error> {
     let value = match value.strip_prefix('@') {
         None => value.as_bytes().to_vec(),
         Some(rest) if rest.starts_with('@') => rest.as_bytes().to_vec(),
-        Some(path) => read_option_file(Path::new(path))
+        Some(path) => read_option_file("--form", Path::new(path))
             .map_err(|error| error.with_hint("write @@ for a value that begins with @"))?,
     };
     Ok((name.as_bytes().to_vec(), value))

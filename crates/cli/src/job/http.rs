@@ -1,8 +1,10 @@
 //! The HTTP options.
 
+use std::path::Path;
+
 use clap::ArgMatches;
 use fetch_url::Error;
-use fetch_url::http::{CookieJar, HeaderField, HttpOptions, HttpVersion};
+use fetch_url::http::{CookieJar, HeaderField, HttpOptions, HttpVersion, RequestBody};
 
 use super::data;
 use super::option_file::read_option_file;
@@ -24,14 +26,40 @@ pub(super) fn options(flags: &FetchFlags, matches: &ArgMatches) -> Result<HttpOp
     let (referer, follows_redirects) = referer(http);
     options.referer_follows_redirects = follows_redirects && !has_field(&own, "Referer");
     options.headers = with_named_fields(http, referer, own);
-    if !http.get {
+    if let Some(path) = &http.upload_file {
+        let body = RequestBody::file(path);
+        options.body = Some(body.map_err(|error| {
+            usage_error(format!("-T {}: {error}", path.display()))
+                .with_hint("-T sends a file, as in curl; wget's -T is --read-timeout SECONDS")
+        })?);
+        options.method.get_or_insert_with(|| "PUT".to_owned());
+    } else if !http.get {
         options.body = data::body(http, matches)?;
     }
     if flags.head && options.body.is_some() {
         return Err(usage_error("-I cannot be combined with data to send"));
     }
-    add_types(http, &mut options);
+    if http.upload_file.is_none() {
+        add_types(http, &mut options);
+    }
+    if let Some(tag) = http.etag_compare.as_deref().map(saved_etag).transpose()?.flatten() {
+        options.headers.push(HeaderField::new("If-None-Match", &*tag));
+    }
     Ok(options)
+}
+
+/// Returns the ETag in the file of `--etag-compare`, or `None` if there is none.
+fn saved_etag(path: &Path) -> Result<Option<String>, Error> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let file = read_option_file("--etag-compare", path)?;
+    let text = String::from_utf8_lossy(&file);
+    let tag = text.trim();
+    if tag.contains(char::is_control) {
+        return Err(usage_error(format!("--etag-compare {}: not an ETag", path.display())));
+    }
+    Ok(Some(tag.to_owned()).filter(|tag| !tag.is_empty()))
 }
 
 /// Returns the query that `-G` adds to the URL.
@@ -87,7 +115,7 @@ fn own_fields(http: &HttpFlags) -> Result<Vec<HeaderField>, Error> {
         match text.strip_prefix('@') {
             None => own.push(field(text)?),
             Some(path) => {
-                let file = read_option_file(path.as_ref())?;
+                let file = read_option_file("-H", path.as_ref())?;
                 for line in String::from_utf8_lossy(&file).lines().filter(|line| !line.trim().is_empty()) {
                     own.push(field(line)?);
                 }
@@ -133,20 +161,18 @@ fn add_types(http: &HttpFlags, options: &mut HttpOptions) {
     }
 }
 
-/// Returns the cookie jar for `-c`, or for `-b` with a file. A missing file is an empty jar.
+/// Returns the cookie jar for `-c`, or for `-b` with files. A missing file is an empty jar.
 fn jar(http: &HttpFlags) -> Result<Option<CookieJar>, Error> {
-    let mut files = http.cookie.iter().filter(|text| !text.contains('='));
-    let file = files.next();
-    if files.next().is_some() {
-        return Err(usage_error("-b: only one cookie file is allowed"));
+    let files: Vec<&Path> = http.cookie.iter().filter(|text| !text.contains('=')).map(Path::new).collect();
+    if files.is_empty() {
+        return Ok(http.cookie_jar.as_ref().map(|_| CookieJar::default()));
     }
-    match file {
-        Some(path) if std::path::Path::new(path).exists() => {
-            CookieJar::from_netscape(&read_option_file(path.as_ref())?).map(Some)
-        }
-        Some(_) => Ok(Some(CookieJar::default())),
-        None => Ok(http.cookie_jar.as_ref().map(|_| CookieJar::default())),
+    let mut lines = Vec::new();
+    for file in files.into_iter().filter(|file| file.exists()) {
+        lines.extend(read_option_file("-b", file)?);
+        lines.push(b'\n');
     }
+    if lines.is_empty() { Ok(Some(CookieJar::default())) } else { CookieJar::from_netscape(&lines).map(Some) }
 }
 
 #[cfg(test)]

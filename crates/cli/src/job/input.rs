@@ -3,8 +3,9 @@
 //! A line is a URL, or several URLs of the same object separated by spaces, which are tried in order. A TAB and the
 //! file name may follow, then a TAB and the checksum.
 
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -16,42 +17,60 @@ use super::transfer::{Output, Transfer, named};
 use crate::error::usage_error;
 use crate::flags::FetchFlags;
 
-/// The number of lines that are read in advance.
-const READ_AHEAD_LINES: usize = 64;
+/// Maximum number of lines in a block. The reading thread hands over blocks, because each hand-over wakes a thread.
+const MAX_BLOCK_LINES: usize = 64;
+/// Maximum number of blocks that are read in advance.
+const READ_AHEAD_BLOCKS: usize = 2;
+/// Size of the read buffer in bytes.
+const READ_BUFFER_SIZE: usize = 64 * 1024;
 /// The maximum length of a line in bytes.
 const MAX_LINE_LENGTH: u64 = 64 * 1024;
 
 /// The lines of a file or of standard input, read by a thread, since a pipe may block.
 pub(crate) struct Input {
-    transfers: Mutex<Receiver<Result<Transfer, Error>>>,
+    lines: Mutex<ReadLines>,
+}
+
+/// A line as a transfer. An error ends the input.
+type Line = Result<Transfer, Error>;
+
+struct ReadLines {
+    /// The rest of the last block.
+    block: VecDeque<Line>,
+    blocks: Receiver<VecDeque<Line>>,
 }
 
 impl Input {
     /// Opens the file; `rest` is the output of lines without a file name.
     pub(super) fn open(path: &Path, directory: Option<&Path>, rest: Output) -> Result<Self, Error> {
         let failed = |error: io::Error| usage_error(format!("{}: {error}", path.display()));
-        let reader: Box<dyn BufRead + Send> = match path.to_str() {
-            Some("-") => Box::new(BufReader::new(io::stdin())),
-            _ => Box::new(BufReader::new(File::open(path).map_err(failed)?)),
+        let source: Box<dyn Read + Send> = match path.to_str() {
+            Some("-") => Box::new(io::stdin()),
+            _ => Box::new(File::open(path).map_err(failed)?),
         };
-        let (sender, receiver) = channel(READ_AHEAD_LINES);
+        let reader = BufReader::with_capacity(READ_BUFFER_SIZE, source);
+        let (sender, blocks) = channel(READ_AHEAD_BLOCKS);
         let (name, directory) = (path.display().to_string(), directory.map(Path::to_path_buf));
-        let lines = Lines { reader, number: 0, name, directory, rest };
+        let mut lines = Lines { reader, number: 0, name, directory, rest };
         let read = move || {
-            for transfer in lines {
-                let is_over = transfer.is_err();
-                if sender.blocking_send(transfer).is_err() || is_over {
+            while let Some(block) = lines.next_block() {
+                let is_over = block.back().is_some_and(Line::is_err);
+                if sender.blocking_send(block).is_err() || is_over {
                     return;
                 }
             }
         };
         thread::Builder::new().name("input".to_owned()).spawn(read).map_err(failed)?;
-        Ok(Self { transfers: Mutex::new(receiver) })
+        Ok(Self { lines: Mutex::new(ReadLines { block: VecDeque::new(), blocks }) })
     }
 
     /// Returns the next transfer. An error ends the input.
-    pub(crate) async fn next(&self) -> Option<Result<Transfer, Error>> {
-        self.transfers.lock().await.recv().await
+    pub(crate) async fn next(&self) -> Option<Line> {
+        let mut lines = self.lines.lock().await;
+        if lines.block.is_empty() {
+            lines.block = lines.blocks.recv().await?;
+        }
+        lines.block.pop_front()
     }
 }
 
@@ -62,35 +81,44 @@ pub(super) fn input(flags: &FetchFlags) -> Result<Option<Input>, Error> {
 }
 
 struct Lines {
-    reader: Box<dyn BufRead + Send>,
+    reader: BufReader<Box<dyn Read + Send>>,
     number: usize,
     name: String,
     directory: Option<PathBuf>,
     rest: Output,
 }
 
-impl Iterator for Lines {
-    type Item = Result<Transfer, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let mut line = String::new();
-            self.number += 1;
-            let wrong = |detail: &str| usage_error(format!("{}:{}: {detail}", self.name, self.number));
-            match io::Read::take(&mut self.reader, MAX_LINE_LENGTH).read_line(&mut line) {
-                Err(error) => return Some(Err(wrong(&error.to_string()))),
-                Ok(0) => return None,
-                Ok(_) if line.len() as u64 == MAX_LINE_LENGTH => {
-                    return Some(Err(wrong("the line is longer than 64 KiB")));
-                }
-                Ok(_) => {}
-            }
-            match transfer(&line, self.directory.as_deref(), &self.rest) {
-                Ok(None) => {}
-                Ok(Some(transfer)) => return Some(Ok(transfer)),
-                Err(detail) => return Some(Err(wrong(&detail))),
+impl Lines {
+    /// Returns the next lines, or `None` at the end. It waits for the first line only: the others are those that the
+    /// reader has already.
+    fn next_block(&mut self) -> Option<VecDeque<Line>> {
+        let mut block = VecDeque::new();
+        while block.is_empty() || self.reader.buffer().contains(&b'\n') {
+            let Some(transfer) = self.read_line() else { break };
+            let Some(line) = transfer.transpose() else { continue };
+            let is_last = line.is_err() || block.len() + 1 == MAX_BLOCK_LINES;
+            block.push_back(line);
+            if is_last {
+                break;
             }
         }
+        (!block.is_empty()).then_some(block)
+    }
+
+    /// Reads a line. Returns `None` at the end, and no transfer for empty lines and comments.
+    fn read_line(&mut self) -> Option<Result<Option<Transfer>, Error>> {
+        let mut line = String::new();
+        self.number += 1;
+        let wrong = |detail: &str| usage_error(format!("{}:{}: {detail}", self.name, self.number));
+        match Read::take(&mut self.reader, MAX_LINE_LENGTH).read_line(&mut line) {
+            Err(error) => return Some(Err(wrong(&error.to_string()))),
+            Ok(0) => return None,
+            Ok(_) if line.len() as u64 == MAX_LINE_LENGTH => {
+                return Some(Err(wrong("the line is longer than 64 KiB")));
+            }
+            Ok(_) => {}
+        }
+        Some(transfer(&line, self.directory.as_deref(), &self.rest).map_err(|detail| wrong(&detail)))
     }
 }
 
@@ -122,6 +150,41 @@ fn transfer(line: &str, directory: Option<&Path>, rest: &Output) -> Result<Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A source that returns one of its pieces for each read, and panics when it would block.
+    struct Pieces(VecDeque<&'static str>);
+
+    impl Read for Pieces {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let piece = self.0.pop_front().expect("a block is returned before the source would block");
+            buffer[..piece.len()].copy_from_slice(piece.as_bytes());
+            Ok(piece.len())
+        }
+    }
+
+    fn blocks(pieces: &[&'static str]) -> Vec<Vec<Result<String, String>>> {
+        let source: Box<dyn Read + Send> = Box::new(Pieces(pieces.iter().copied().collect()));
+        let reader = BufReader::with_capacity(READ_BUFFER_SIZE, source);
+        let rest = Output::Stdout { is_explicit: false };
+        let mut lines = Lines { reader, number: 0, name: "list".to_owned(), directory: None, rest };
+        let text = |line: Line| line.map(|transfer| transfer.url).map_err(|error| error.to_string());
+        std::iter::from_fn(|| lines.next_block()).map(|block| block.into_iter().map(text).collect()).collect()
+    }
+
+    #[test]
+    fn block_has_the_lines_that_have_arrived_and_waits_for_no_others() {
+        let url = |name: &str| Ok(format!("http://h/{name}"));
+        let read =
+            blocks(&["http://h/a\nhttp://h/b\n# x\n\n", "# only\n", "http://h/c\nhttp://h/", "d", "", ""]);
+        assert_eq!(read, [vec![url("a"), url("b")], vec![url("c")], vec![url("d")]]);
+    }
+
+    #[test]
+    fn block_is_limited_and_ends_with_an_invalid_line() {
+        let read = blocks(&["x:\n".repeat(MAX_BLOCK_LINES + 1).leak(), "\tname\nx:\n", ""]);
+        assert_eq!(read.iter().map(Vec::len).collect::<Vec<_>>(), [MAX_BLOCK_LINES, 1, 1, 1]);
+        assert!(read[2][0].as_ref().is_err_and(|error| error.contains("list:66")), "{:?}", read[2]);
+    }
 
     #[test]
     fn input_lines_are_parsed_or_rejected() {

@@ -6,7 +6,7 @@ use fetch_url::Error;
 
 use crate::error::usage_error;
 
-/// Reads a file that an option names.
-pub(super) fn read_option_file(path: &Path) -> Result<Vec<u8>, Error> {
-    std::fs::read(path).map_err(|error| usage_error(format!("{}: {error}", path.display())))
+/// Reads the file that `option` names.
+pub(super) fn read_option_file(option: &str, path: &Path) -> Result<Vec<u8>, Error> {
+    std::fs::read(path).map_err(|error| usage_error(format!("{option} {}: {error}", path.display())))
 }

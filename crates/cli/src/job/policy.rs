@@ -8,7 +8,7 @@ use fetch_url::{Error, Policy, Proxy};
 
 use super::environment;
 use crate::error::usage_error;
-use crate::flags::{FetchFlags, NetworkFlags};
+use crate::flags::{FetchFlags, NetworkFlags, ProxyFlags};
 
 /// Makes the policy from the flags.
 pub(super) fn policy(flags: &FetchFlags) -> Result<Policy, Error> {
@@ -66,24 +66,34 @@ fn network_policy(flags: &NetworkFlags) -> Result<NetworkPolicy, Error> {
         (_, true) => Some(AddressFamily::V6),
         _ => None,
     };
-    policy.proxies = proxies(flags)?;
+    policy.proxies = proxies(&flags.proxy)?;
     Ok(policy)
 }
 
-/// The proxy of `-x` replaces those of the environment; an empty one means none.
-fn proxies(flags: &NetworkFlags) -> Result<Proxies, Error> {
+/// Makes the proxies from the flags. A proxy of the command line replaces those of the environment; an empty `-x` means
+/// none.
+pub(crate) fn proxies(flags: &ProxyFlags) -> Result<Proxies, Error> {
     let direct = flags.noproxy.clone().unwrap_or_else(environment::no_proxy);
-    let proxies = match flags.proxy.as_deref() {
-        None => environment::proxies(),
-        Some("") => Proxies::default(),
-        Some(text) => Proxies::default().all(Proxy::parse(text)?),
+    let socks = [
+        ("socks4", &flags.socks4),
+        ("socks4a", &flags.socks4a),
+        ("socks5", &flags.socks5),
+        ("socks5h", &flags.socks5_hostname),
+    ];
+    // At most one is set: clap keeps the last one.
+    let socks = socks.into_iter().find_map(|(scheme, host)| Some((scheme, host.as_deref()?)));
+    let proxies = match (flags.proxy.as_deref(), socks) {
+        (Some(""), _) => Proxies::default(),
+        (Some(text), _) => Proxies::default().all(Proxy::parse(text)?),
+        (None, Some((scheme, host))) => Proxies::default().all(Proxy::parse(&format!("{scheme}://{host}"))?),
+        (None, None) => environment::proxies(),
     };
     let login = flags.proxy_user.as_deref().map(fetch_url::Credential::from_text);
     let proxies = match login {
         Some(login) => proxies.with_login(&login),
         None => proxies,
     };
-    Ok(proxies.direct(&direct))
+    Ok(proxies.direct(&direct).tunnel(flags.proxytunnel))
 }
 
 /// Parses curl's syntax for a set of schemes: `=http,https`, `-ftp`, `+gopher`, `all`, in order.

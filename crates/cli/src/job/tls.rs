@@ -12,20 +12,20 @@ use crate::flags::{TlsFlags, TlsMax};
 pub(super) fn options(flags: &TlsFlags) -> Result<TlsOptions, Error> {
     let mut options = TlsOptions::default();
     if let Some(path) = &flags.cacert {
-        options = options.trust(Trust::Authorities(read_option_file(path)?));
+        options = options.trust(Trust::Authorities(read_option_file("--cacert", path)?));
     }
     if flags.insecure {
         options = options.trust(Trust::AnyCertificate);
     }
     if let Some(path) = &flags.cert {
-        let certificates = read_option_file(path)?;
-        let key = flags.key.as_deref().map(read_option_file).transpose()?;
+        let certificates = read_option_file("--cert", path)?;
+        let key = flags.key.as_deref().map(|key| read_option_file("--key", key)).transpose()?;
         options = options.identity(Identity::from_pem(&certificates, key.as_ref().unwrap_or(&certificates))?);
     }
     if let Some(text) = &flags.pinnedpubkey {
         let pins = match text.starts_with("sha256//") {
             true => Pins::parse(text)?,
-            false => Pins::from_public_key(&read_option_file(Path::new(text))?)?,
+            false => Pins::from_public_key(&read_option_file("--pinnedpubkey", Path::new(text))?)?,
         };
         options = options.pins(pins);
     }

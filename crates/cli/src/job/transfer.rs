@@ -1,14 +1,16 @@
 //! Transfers: URLs and their outputs.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use fetch_url::mirror::{FileEntry, OrdinaryPage};
-use fetch_url::{Checksum, Error};
+use fetch_url::url::{PercentEncoded, charset, mask_password};
+use fetch_url::{Checksum, Code, Error, Phase};
 
-use super::news;
+use super::{news, url_globs};
 use crate::error::usage_error;
 use crate::flags::{FetchFlags, Format};
 
@@ -65,14 +67,43 @@ pub(super) fn transfers(flags: &FetchFlags, matches: &ArgMatches) -> Result<Vec<
     }
     let mut outputs = outputs.into_iter();
     let rest = if flags.remote_name_all { named(flags) } else { Output::Stdout { is_explicit: false } };
-    let transfer = |url: &String| {
+    let transfer = |url: String, output: Option<Output>| {
         // With an output directory, each article of a range is a file.
-        let is_several = flags.output_dir.is_some() && flags.format != Format::Mbox && news::is_range(url);
+        let is_several = flags.output_dir.is_some() && flags.format != Format::Mbox && news::is_range(&url);
         let rest = || if is_several { named(flags) } else { rest.clone() };
-        let output = outputs.next().unwrap_or_else(rest);
-        Transfer::new(url.clone(), output)
+        let output = output.unwrap_or_else(rest);
+        Transfer::new(url, output)
     };
-    Ok(flags.urls.iter().map(transfer).collect())
+    let mut all = Vec::new();
+    let upload_name = flags.http.upload_file.as_deref().and_then(Path::file_name);
+    let with_name = |text: &String| match upload_name {
+        Some(name) if text.ends_with('/') => {
+            format!("{text}{}", PercentEncoded::encode(name.as_bytes(), charset::UCHAR))
+        }
+        _ => text.clone(),
+    };
+    for text in &flags.urls.iter().map(with_name).collect::<Vec<_>>() {
+        let output = outputs.next();
+        if flags.batch.globoff || !text.contains(['[', '{']) {
+            all.push(transfer(text.clone(), output));
+            continue;
+        }
+        let urls = url_globs::expand(text).map_err(|detail| {
+            let detail = format!("{}: {detail}", mask_password(text));
+            Error::new(Code::BadUrl, Phase::Plan, detail).with_hint("-g takes [, ], { and } literally")
+        })?;
+        for url in urls {
+            let output = output.clone().map(|output| match output {
+                Output::File(path) => match path.to_str() {
+                    Some(pattern) => Output::File(url.file_name(pattern).into()),
+                    None => Output::File(path),
+                },
+                output => output,
+            });
+            all.push(transfer(url.url, output));
+        }
+    }
+    Ok(all)
 }
 
 fn outputs(flags: &FetchFlags, matches: &ArgMatches) -> Vec<Output> {

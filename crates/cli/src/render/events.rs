@@ -39,6 +39,11 @@ impl Events {
         self.write(&json!({ "event": "start", "number": number, "url": mask_password(url) }));
     }
 
+    /// Writes the event `deleted` for a file of a mirror.
+    pub(crate) fn deleted(&self, path: &str) {
+        self.write(&json!({ "event": "deleted", "file": path }));
+    }
+
     /// Writes the event `done`, or `error` for a failed transfer.
     pub(crate) fn end(&self, report: &TransferReport) {
         let (number, seconds) = (report.number, report.elapsed.as_secs_f64());

@@ -17,6 +17,7 @@ const VALUE_WIDTH: usize = 26;
 /// Prints the parts of a URL with their rules, the notes, and the commands. Returns the exit status.
 pub(crate) fn print_explanation_text(
     text: &str,
+    added_scheme: Option<&str>,
     parsed: &Parsed<'_>,
     explained: &Result<Explained, Error>,
 ) -> u8 {
@@ -34,6 +35,9 @@ pub(crate) fn print_explanation_text(
             "  {:<NAME_WIDTH$} {:<VALUE_WIDTH$}  not part of the URL, never sent\n",
             "fragment", fragment
         ));
+    }
+    if let Some(scheme) = added_scheme {
+        shown.push_str(&format!("  note: no scheme was given; {scheme} is assumed\n"));
     }
     for note in &parsed.notes {
         let place = text.get(note.span()).map(fetch_url::url::mask_password).unwrap_or_default();
@@ -77,7 +81,11 @@ fn append_commands(shown: &mut String, explained: &Result<Explained, Error>, par
 }
 
 /// Prints the explanation as one JSON object on one line. Returns the exit status.
-pub(crate) fn print_explanation_json(parsed: &Parsed<'_>, explained: &Result<Explained, Error>) -> u8 {
+pub(crate) fn print_explanation_json(
+    parsed: &Parsed<'_>,
+    added_scheme: Option<&str>,
+    explained: &Result<Explained, Error>,
+) -> u8 {
     let parts = parsed.url.components();
     let parts = parts.iter().map(|part| json!({ "name": part.name, "value": part.value, "rule": part.rule }));
     let notes = parsed.notes.iter().map(|note| {
@@ -91,6 +99,9 @@ pub(crate) fn print_explanation_json(parsed: &Parsed<'_>, explained: &Result<Exp
         "fragment": parsed.fragment,
         "notes": notes.collect::<Vec<Value>>(),
     });
+    if let Some(scheme) = added_scheme {
+        value["added_scheme"] = json!(scheme);
+    }
     let status = match explained {
         Ok(explained) => {
             value["standing"] = json!(scheme_support_name(explained.support));

@@ -25,10 +25,13 @@ pub(crate) fn hint_text(hint: &Hint) -> String {
         Hint::NewsServer => {
             "name the server with --news-server HOST or the environment variable NNTPSERVER".to_owned()
         }
+        Hint::PassiveMode => "without -P, the data connection goes through the proxy too".to_owned(),
         Hint::Port(port) => format!("--allow-port {port} allows it"),
         Hint::PrivateRedirect => {
             "--allow-private allows redirects from public to private addresses".to_owned()
         }
+        Hint::ProxyLogin => "-U USER:PASSWORD gives the login for the proxy".to_owned(),
+        Hint::ProxyTunnel => "-p sends FTP through the proxy with CONNECT".to_owned(),
         Hint::SpecialFiles => "--special-files reads FIFOs and devices".to_owned(),
         other => other.to_string(),
     }

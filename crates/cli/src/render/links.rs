@@ -1,24 +1,22 @@
-//! Links of a Prospero directory: as text of 80 columns with the URL below each name, and as JSON.
+//! Links of a Prospero directory: as text with the URL below each name, and as JSON.
 
 use fetch_url_proto::prospero::{Attribute, LinkDetails};
 use fetch_url_proto::text::sanitise;
 use fetch_url_proto::{Details, Entry};
 use serde_json::{Map, Value, json};
-use textwrap::Options;
 
-/// Maximum width of a line in columns, except for URLs.
-const WIDTH: usize = 80;
+use super::wrap::{Width, wrapped};
+
 /// Indentation of names and URLs.
 const INDENT: &str = "                ";
 
 /// Returns the lines for a link. Returns `None` for other entries.
-pub(super) fn text(entry: &Entry) -> Option<String> {
+pub(super) fn text(entry: &Entry, width: Width) -> Option<String> {
     let Details::Link(facts) = &entry.details else { return None };
     let first = format!("{:<14}  ", sanitise(target_kind(facts).as_bytes()));
     // Continuation lines are indented more than a URL, so that a name cannot look like one.
     let deeper = format!("{INDENT}  ");
-    let options = Options::new(WIDTH).initial_indent(&first).subsequent_indent(&deeper);
-    let mut text = textwrap::wrap(&sanitise(&entry.name), options).join("\n").trim_end().to_owned();
+    let mut text = wrapped(&sanitise(&entry.name), &first, &deeper, width);
     match &entry.url {
         Some(url) => text.push_str(&format!("\n{INDENT}{}", sanitise(url.as_bytes()))),
         None => text.push_str(&format!("\n{INDENT}(no supported access method: {})", access_methods(facts))),

@@ -8,12 +8,23 @@ use serde_json::json;
 use super::date::format_date;
 use super::json::json_line;
 use super::menu::{self, GopherMenu};
+use super::wrap::stdout_width;
 use super::{links, news, wais};
 use crate::flags::Format;
 
+/// How a listing is shown as text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ListingStyle {
+    /// Only the names (`--list-only`).
+    pub(crate) names_only: bool,
+    /// Lines are wrapped at the width of the terminal.
+    pub(crate) is_on_terminal: bool,
+}
+
 /// Returns a listing as a body in `format`. Entries are formatted as they arrive.
-pub(crate) fn listing_body(listing: Listing, format: Format) -> Body {
-    let mut menu = GopherMenu::default();
+pub(crate) fn listing_body(listing: Listing, format: Format, style: ListingStyle) -> Body {
+    let width = if style.is_on_terminal { stdout_width() } else { None };
+    let mut menu = GopherMenu::new(width);
     match format {
         Format::Json => listing.into_body(|entry| as_json(entry).into_bytes()),
         Format::Raw => {
@@ -23,24 +34,43 @@ pub(crate) fn listing_body(listing: Listing, format: Format) -> Body {
         }
         Format::Text | Format::Mbox => {
             let mut own = move |entry: &Entry| {
-                let first = menu.text(entry).or_else(|| news::text(entry));
-                first.or_else(|| wais::text(entry)).or_else(|| links::text(entry))
+                let first = menu.text(entry).or_else(|| news::text(entry, width));
+                first.or_else(|| wais::text(entry, width)).or_else(|| links::text(entry, width))
             };
-            listing.into_body(move |entry| own(entry).unwrap_or_else(|| as_text(entry)).into_bytes())
+            let mut columns = Columns { names_only: style.names_only, has_details: false };
+            listing.into_body(move |entry| own(entry).unwrap_or_else(|| columns.line(entry)).into_bytes())
         }
     }
 }
 
-/// Returns the line for an entry: size, date and name. The name is last because its length is not limited.
-fn as_text(entry: &Entry) -> String {
-    let size = entry.size.map_or_else(|| "-".to_owned(), |size| size.to_string());
-    let modified = entry.modified.map_or_else(|| "-".to_owned(), format_date);
-    let mark = match entry.kind {
-        EntryKind::Directory => "/",
-        EntryKind::Link => "@",
-        _ => "",
-    };
-    format!("{size:>12}  {modified:<16}  {}{mark}\n", sanitise(&entry.name))
+/// The columns of a directory listing.
+struct Columns {
+    names_only: bool,
+    /// An earlier entry had a size or a time.
+    has_details: bool,
+}
+
+impl Columns {
+    /// Returns the line for an entry: size, date and name. The name is last because its length is not limited. A listing
+    /// without sizes and dates has names only.
+    fn line(&mut self, entry: &Entry) -> String {
+        let name = sanitise(&entry.name);
+        if self.names_only {
+            return format!("{name}\n");
+        }
+        let mark = match entry.kind {
+            EntryKind::Directory if !name.ends_with('/') => "/",
+            EntryKind::Link => "@",
+            _ => "",
+        };
+        self.has_details |= entry.size.is_some() || entry.modified.is_some();
+        if !self.has_details {
+            return format!("{name}{mark}\n");
+        }
+        let size = entry.size.map(|size| size.to_string()).unwrap_or_default();
+        let modified = entry.modified.map(format_date).unwrap_or_default();
+        format!("{size:>12}  {modified:<16}  {name}{mark}\n")
+    }
 }
 
 /// Returns the JSON line for an entry.
@@ -68,10 +98,25 @@ fn as_json(entry: &Entry) -> String {
 mod tests {
     use super::*;
 
+    fn columns() -> Columns {
+        Columns { names_only: false, has_details: false }
+    }
+
     #[test]
     fn control_characters_in_a_name_are_sanitised() {
         let name = b"a\n\x1b[2J".to_vec();
         let entry = Entry { name, ..Entry::new(EntryKind::Directory) };
-        assert_eq!(as_text(&entry), format!("{:>12}  {:<16}  a\\x0A\\x1B[2J/\n", "-", "-"));
+        assert_eq!(columns().line(&entry), "a\\x0A\\x1B[2J/\n");
+    }
+
+    #[test]
+    fn columns_begin_with_the_first_size_or_date() {
+        let entry = |name: &str, size| Entry { name: name.into(), size, ..Entry::new(EntryKind::File) };
+        let mut columns = columns();
+        assert_eq!(columns.line(&entry("a", None)), "a\n");
+        assert_eq!(columns.line(&entry("b", Some(7))), format!("{:>12}  {:<16}  b\n", 7, ""));
+        assert_eq!(columns.line(&entry("c", None)), format!("{:>12}  {:<16}  c\n", "", ""));
+        columns.names_only = true;
+        assert_eq!(columns.line(&entry("b", Some(7))), "b\n");
     }
 }

@@ -1,27 +1,31 @@
-//! Gopher menus: as text of 80 columns with numbered links and their URLs, as raw attributes, and as JSON.
+//! Gopher menus: as text with numbered links and their URLs, as raw attributes, and as JSON.
 
 use fetch_url_proto::gopher::{ItemType, MenuItem};
 use fetch_url_proto::gopher_plus::{Admin, Attributes, Block, Question, QuestionKind, View};
 use fetch_url_proto::text::sanitise;
 use fetch_url_proto::{Details, Entry};
 use serde_json::{Map, Value, json};
-use textwrap::Options;
 
 use super::date::format_date;
+use super::wrap::{Width, wrapped};
 
-/// Maximum width of a line in columns, except for URLs.
-const WIDTH: usize = 80;
 /// Indentation of names and URLs.
 const INDENT: &str = "                ";
 
 /// Formats the entries of a menu as text, in order.
-#[derive(Default)]
 pub(super) struct GopherMenu {
     /// Number of links so far.
     links: usize,
+    /// Width of the lines.
+    width: Width,
 }
 
 impl GopherMenu {
+    /// Starts a menu with lines of this width.
+    pub(super) const fn new(width: Width) -> Self {
+        Self { links: 0, width }
+    }
+
     /// Returns the lines for a menu item. Returns `None` for other entries.
     pub(super) fn text(&mut self, entry: &Entry) -> Option<String> {
         let Details::MenuItem(item, attributes) = &entry.details else { return None };
@@ -31,42 +35,36 @@ impl GopherMenu {
                 self.links += 1;
                 let word = ItemType::word(item.gtype);
                 let first = format!("{:>4}  {word:<8}  ", self.links);
-                format!("{}\n{INDENT}{}\n", wrapped(&name, &first, INDENT), sanitise(url.as_bytes()))
+                format!(
+                    "{}\n{INDENT}{}\n",
+                    wrapped(&name, &first, INDENT, self.width),
+                    sanitise(url.as_bytes())
+                )
             }
-            (None, ItemType::Info) => info_line(&name, item.fault),
+            (None, ItemType::Info) => info_line(&name, item.fault, self.width),
             (None, _) => {
                 let first = format!("      {:<8}  ", ItemType::word(item.gtype));
-                format!("{}\n", wrapped(&name, &first, INDENT))
+                format!("{}\n", wrapped(&name, &first, INDENT, self.width))
             }
         };
         if let Some(attributes) = attributes {
-            text.push_str(&attributes_text(attributes, entry.modified));
+            text.push_str(&attributes_text(attributes, entry.modified, self.width));
         }
         Some(text)
     }
 }
 
 /// Returns an information line, which is not a link.
-fn info_line(name: &str, fault: Option<&str>) -> String {
+fn info_line(name: &str, fault: Option<&str>, width: Width) -> String {
     let line = match fault {
         Some(fault) => format!("{name}  ({fault})"),
         None => name.to_owned(),
     };
-    if textwrap::core::display_width(&line) <= WIDTH {
-        format!("{}\n", line.trim_end())
-    } else {
-        format!("{}\n", wrapped(&line, "", ""))
-    }
-}
-
-/// Wraps a text at the maximum width, with indentations for the first and the following lines.
-fn wrapped(text: &str, first: &str, next: &str) -> String {
-    let options = Options::new(WIDTH).initial_indent(first).subsequent_indent(next);
-    textwrap::wrap(text, options).join("\n")
+    format!("{}\n", wrapped(&line, "", "", width))
 }
 
 /// Returns the lines for the Gopher+ attributes of an item, block by block.
-fn attributes_text(attributes: &Attributes, modified: Option<i64>) -> String {
+fn attributes_text(attributes: &Attributes, modified: Option<i64>, width: Width) -> String {
     let mut text =
         modified.map(|modified| format!("{INDENT}modified {}\n", format_date(modified))).unwrap_or_default();
     let deeper = format!("{INDENT}  ");
@@ -75,7 +73,7 @@ fn attributes_text(attributes: &Attributes, modified: Option<i64>) -> String {
         for line in
             if is_form(block) { question_lines(block) } else { block_lines(block).map(sanitise).collect() }
         {
-            text.push_str(&format!("{}\n", wrapped(&line, &deeper, &deeper)));
+            text.push_str(&format!("{}\n", wrapped(&line, &deeper, &deeper, width)));
         }
     }
     text
@@ -194,11 +192,12 @@ fn block_json(block: &Block) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::wrap::DEFAULT_WIDTH as WIDTH;
     use super::*;
     use bytes::Bytes;
 
     fn shown(lines: &[&'static str]) -> String {
-        let mut menu = GopherMenu::default();
+        let mut menu = GopherMenu::new(Some(WIDTH));
         let items = lines.iter().map(|line| MenuItem::parse(&Bytes::from_static(line.as_bytes())));
         items.filter_map(|item| menu.text(&item.into_entry(None))).collect()
     }

@@ -1,25 +1,23 @@
-//! Newsgroups and articles in listings: as text of 80 columns, as raw lines, and as JSON.
+//! Newsgroups and articles in listings: as text, as raw lines, and as JSON.
 
 use fetch_url_proto::nntp::{ArticleDetails, GroupDetails, format_overview_line};
 use fetch_url_proto::text::sanitise;
 use fetch_url_proto::{Details, Entry};
 use mail_parser::MessageParser;
 use serde_json::{Map, Value, json};
-use textwrap::Options;
 use textwrap::core::display_width;
 
 use super::date::format_date;
+use super::wrap::{Width, wrapped};
 
-/// Maximum width of a line in columns.
-const WIDTH: usize = 80;
 /// Width of the column of authors.
 const AUTHOR_WIDTH: usize = 20;
 
 /// Returns the lines for a group or an article. Returns `None` for other entries.
-pub(super) fn text(entry: &Entry) -> Option<String> {
+pub(super) fn text(entry: &Entry, width: Width) -> Option<String> {
     match &entry.details {
         Details::Newsgroup(facts) => Some(group_line(&entry.name, facts)),
-        Details::Article(facts) => Some(article_lines(entry, facts)),
+        Details::Article(facts) => Some(article_lines(entry, facts, width)),
         _ => None,
     }
 }
@@ -39,15 +37,13 @@ fn group_line(name: &[u8], facts: &GroupDetails) -> String {
 }
 
 /// Returns the lines for an article: number, date, author and subject.
-fn article_lines(entry: &Entry, facts: &ArticleDetails) -> String {
+fn article_lines(entry: &Entry, facts: &ArticleDetails, width: Width) -> String {
     let when = entry.modified.map_or_else(|| "-".to_owned(), format_date);
     let author = short_author(&facts.from);
     let space = " ".repeat(AUTHOR_WIDTH.saturating_sub(display_width(&author)));
     let first = format!("{:>8}  {when:<16}  {author}{space}  ", facts.number);
     let indent = " ".repeat(50);
-    let options = Options::new(WIDTH).initial_indent(&first).subsequent_indent(&indent);
-    let subject = decode_subject(&facts.subject);
-    format!("{}\n", textwrap::wrap(&subject, options).join("\n").trim_end())
+    format!("{}\n", wrapped(&decode_subject(&facts.subject), &first, &indent, width))
 }
 
 /// Returns the name or address of the author, truncated to the width of its column.
@@ -124,6 +120,7 @@ pub(super) fn add_json(details: &Details, object: &mut Map<String, Value>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::wrap::DEFAULT_WIDTH as WIDTH;
     use fetch_url_proto::nntp::{parse_active_line, parse_overview_line};
 
     use super::*;
@@ -131,7 +128,7 @@ mod tests {
     fn shown(line: &[u8]) -> String {
         parse_overview_line(line)
             .or_else(|| parse_active_line(line))
-            .and_then(|entry| text(&entry))
+            .and_then(|entry| text(&entry, Some(WIDTH)))
             .unwrap_or_default()
     }
 

@@ -1,5 +1,6 @@
 //! Progress of transfers: bars on a terminal, or one line at the end of each transfer (`-#`).
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 use fetch_url::Progress;
 use fetch_url_proto::text::sanitise;
 use indicatif::{BinaryBytes, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use textwrap::core::display_width;
 
 use super::events::ProgressEvents;
 use super::stdio::print_stderr;
@@ -24,6 +26,8 @@ pub(crate) enum ProgressMode {
 
 /// Transfers shorter than this show no bar.
 const MIN_DURATION: Duration = Duration::from_millis(300);
+/// Time between the lines of `-#` in a pipe.
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
 /// Maximum number of redraws per second.
 const REDRAWS_PER_SECOND: u8 = 10;
 /// Maximum width of a name in columns.
@@ -37,6 +41,8 @@ pub(crate) struct ProgressDisplay {
     files: Option<u64>,
     /// Number of finished files.
     finished_files: Arc<AtomicU64>,
+    /// Number of failed transfers among them.
+    failed: Arc<AtomicU64>,
     /// Number of received bytes of all files.
     received: Arc<AtomicU64>,
     /// Number of bars on the terminal.
@@ -54,6 +60,7 @@ impl ProgressDisplay {
             bars: Arc::default(),
             files,
             finished_files: Arc::default(),
+            failed: Arc::default(),
             received: Arc::default(),
             shown: Arc::default(),
             has_bars: kind == ProgressMode::Bar,
@@ -81,15 +88,19 @@ impl ProgressDisplay {
     /// Creates the total bar: number of files, bytes, and the average rate.
     fn total(&self) -> ProgressBar {
         let bar = self.files.map_or_else(ProgressBar::no_length, ProgressBar::new);
-        let (received, started) = (self.received.clone(), self.started);
+        let (received, failed, started) = (self.received.clone(), self.failed.clone(), self.started);
         let words = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
             let received = received.load(Ordering::Relaxed);
             let rate = received as f64 / started.elapsed().as_secs_f64().max(0.001);
+            let failed = match failed.load(Ordering::Relaxed) {
+                0 => String::new(),
+                failed => format!("{failed} failed, "),
+            };
             // Writing to a string buffer does not fail.
-            let _ = write!(out, "{}, {}/s", BinaryBytes(received), BinaryBytes(rate as u64));
+            let _ = write!(out, "{failed}{}, {}/s", BinaryBytes(received), BinaryBytes(rate as u64));
         };
         let files = if self.files.is_some() { "{pos} of {len}" } else { "{pos}" };
-        bar.set_style(style(&format!("total {files} files, {{received}}")).with_key("received", words));
+        bar.set_style(style(&format!("total {files} files done, {{received}}")).with_key("received", words));
         bar
     }
 
@@ -107,8 +118,9 @@ impl ProgressDisplay {
         true
     }
 
-    /// Counts a finished file.
-    pub(crate) fn count(&self) {
+    /// Counts a finished file or a failed transfer.
+    pub(crate) fn count(&self, has_failed: bool) {
+        self.failed.fetch_add(u64::from(has_failed), Ordering::Relaxed);
         let finished_files = self.finished_files.fetch_add(1, Ordering::Relaxed) + 1;
         // With many small files, only the total bar is visible.
         let is_due = self.has_bars && self.has_several_files() && self.started.elapsed() >= MIN_DURATION;
@@ -149,6 +161,8 @@ pub(crate) struct TransferProgress {
     total: Option<u64>,
     ticker: Option<ProgressEvents>,
     is_shown: bool,
+    /// The time of the last line of `-#`.
+    line_printed: Instant,
 }
 
 impl TransferProgress {
@@ -161,7 +175,7 @@ impl TransferProgress {
     ) -> Self {
         Self {
             kind,
-            name: short_name(name),
+            name: if kind == ProgressMode::Nothing { String::new() } else { short_name(name) },
             started: Instant::now(),
             display: display.clone(),
             bar: None,
@@ -170,6 +184,7 @@ impl TransferProgress {
             total: None,
             ticker,
             is_shown: false,
+            line_printed: Instant::now(),
         }
     }
 
@@ -178,12 +193,54 @@ impl TransferProgress {
         self.done.saturating_sub(self.start)
     }
 
-    /// Prints the line of `-#`.
-    pub(crate) fn finish(self) {
-        if self.kind == ProgressMode::Line {
-            let total = self.total.map_or_else(|| "?".to_owned(), |total| total.to_string());
-            let seconds = self.started.elapsed().as_secs_f64();
-            print_stderr(&format!("{}: {} of {total} bytes in {seconds:.1} s\n", self.name, self.done));
+    /// Ends the transfer. With `-#` in a pipe, prints its last line; on a terminal, prints a line for a complete file.
+    pub(crate) fn finish(mut self, saved: Option<&Path>) {
+        match (self.kind, saved) {
+            (ProgressMode::Line, _) => {
+                let (seconds, total) = (self.started.elapsed().as_secs_f64(), self.total_text());
+                print_stderr(&format!("{}: {} of {total} bytes in {seconds:.1} s\n", self.name, self.done));
+            }
+            (ProgressMode::Bar, Some(path)) => {
+                self.clear_bar();
+                let line = self.saved_line(path, self.started.elapsed(), usize::from(size().0));
+                self.display.suspend_while(|| print_stderr(&line));
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the line for a complete file: name, size, time, rate, and the offset at which it was resumed.
+    fn saved_line(&self, path: &Path, elapsed: Duration, columns: usize) -> String {
+        let received = self.received();
+        let seconds = elapsed.as_secs_f64();
+        let rate = BinaryBytes((received as f64 / seconds.max(0.001)) as u64);
+        let mut numbers = format!(": {} in {seconds:.1} s, {rate}/s", BinaryBytes(self.done));
+        if self.start > 0 && self.start < u64::MAX {
+            numbers.push_str(&format!(", resumed at {}", BinaryBytes(self.start)));
+        }
+        let room = columns.saturating_sub(numbers.len()).max(NAME_WIDTH);
+        let name = sanitise(path.to_string_lossy().as_bytes());
+        format!("{}{numbers}\n", cut_middle(&name, room))
+    }
+
+    fn total_text(&self) -> String {
+        self.total.map_or_else(|| "?".to_owned(), |total| total.to_string())
+    }
+
+    /// Prints a line of `-#` in a pipe if the last one is [`LINE_INTERVAL`] ago.
+    fn print_line(&mut self, now: Instant) {
+        if now.saturating_duration_since(self.line_printed) >= LINE_INTERVAL {
+            self.line_printed = now;
+            print_stderr(&format!("{}: {} of {} bytes\n", self.name, self.done, self.total_text()));
+        }
+    }
+
+    fn clear_bar(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+        if std::mem::take(&mut self.is_shown) {
+            self.display.shown.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
@@ -191,7 +248,14 @@ impl TransferProgress {
     fn draw(&mut self) {
         // Several bars are aligned in columns.
         let width = if self.display.has_several_files() { NAME_WIDTH } else { 0 };
-        let bar = self.bar.get_or_insert_with(|| bar(&format!("{:<width$}", self.name), self.total));
+        let start = self.start;
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = bar(&format!("{:<width$}", self.name), self.total);
+            // The rate and the remaining time are those of this run, without the bytes of an earlier one.
+            bar.set_position(start);
+            bar.reset_eta();
+            bar
+        });
         bar.set_position(self.done);
         if !self.is_shown && self.started.elapsed() >= MIN_DURATION && self.display.show(bar) {
             self.is_shown = true;
@@ -205,12 +269,7 @@ impl TransferProgress {
 impl Drop for TransferProgress {
     /// Removes the bar, also if the transfer was cancelled.
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-        if self.is_shown {
-            self.display.shown.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.clear_bar();
     }
 }
 
@@ -224,8 +283,10 @@ impl Progress for TransferProgress {
         if let Some(ticker) = &mut self.ticker {
             ticker.update(done, total);
         }
-        if self.kind == ProgressMode::Bar {
-            self.draw();
+        match self.kind {
+            ProgressMode::Bar => self.draw(),
+            ProgressMode::Line => self.print_line(Instant::now()),
+            ProgressMode::Nothing => {}
         }
     }
 }
@@ -271,8 +332,67 @@ fn size() -> (u16, u16) {
     (of(80, size.as_ref().map(|size| size.ws_col)), of(24, size.as_ref().map(|size| size.ws_row)))
 }
 
-/// Returns the last part of a path or URL, sanitised and truncated.
+/// Returns the last part of a path or URL, sanitised, and cut in the middle if it is long.
 fn short_name(name: &str) -> String {
     let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    sanitise(last.as_bytes()).chars().take(NAME_WIDTH).collect()
+    cut_middle(&sanitise(last.as_bytes()), NAME_WIDTH)
+}
+
+/// Replaces the middle of a text by `…` if it is wider than `width` columns: the end of a file name often has its number.
+fn cut_middle(text: &str, width: usize) -> String {
+    if display_width(text) <= width {
+        return text.to_owned();
+    }
+    let half = width.saturating_sub(1) / 2;
+    let start = fitting(text.chars(), width.saturating_sub(1) - half);
+    let end: String = fitting(text.chars().rev(), half).chars().rev().collect();
+    format!("{start}…{end}")
+}
+
+/// Returns the first characters that fit into `width` columns.
+fn fitting(characters: impl Iterator<Item = char>, width: usize) -> String {
+    let mut text = String::new();
+    for character in characters {
+        text.push(character);
+        if display_width(&text) > width {
+            text.pop();
+            break;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_cut_in_the_middle() {
+        assert_eq!(cut_middle("short.iso", 24), "short.iso");
+        let cut = cut_middle("a-very-long-name-of-a-file-part-01.tar.gz", 24);
+        assert_eq!(cut, "a-very-long-…t-01.tar.gz");
+        assert_eq!(display_width(&cut), 24);
+        assert!(display_width(&cut_middle(&"漢字".repeat(20), 24)) <= 24);
+        assert_eq!(cut_middle("abc", 0), "…");
+    }
+
+    fn transfer(start: u64, done: u64) -> TransferProgress {
+        let display = ProgressDisplay::new(Some(1), ProgressMode::Nothing);
+        let mut transfer = TransferProgress::new(ProgressMode::Nothing, "http://h/name", &display, None);
+        transfer.update(start, Some(done));
+        transfer.update(done, Some(done));
+        transfer
+    }
+
+    #[test]
+    fn line_of_a_complete_file_has_size_time_and_rate() {
+        let line = |start, done| {
+            let transfer = transfer(start, done);
+            transfer.saved_line(Path::new("d/name"), Duration::from_secs(2), 80)
+        };
+        assert_eq!(line(0, 4 << 20), "d/name: 4.00 MiB in 2.0 s, 2.00 MiB/s\n");
+        assert_eq!(line(1 << 20, 4 << 20), "d/name: 4.00 MiB in 2.0 s, 1.50 MiB/s, resumed at 1.00 MiB\n");
+        let long = transfer(0, 10).saved_line(Path::new(&"n".repeat(200)), Duration::from_secs(2), 80);
+        assert_eq!(display_width(long.trim_end()), 80, "{long}");
+    }
 }

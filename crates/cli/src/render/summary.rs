@@ -1,5 +1,9 @@
 //! The summary line of `--input-file` and `mirror`.
 
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use fetch_url_proto::text::sanitise;
 use indicatif::BinaryBytes;
 
 use super::print_stderr;
@@ -8,6 +12,31 @@ use crate::report::Totals;
 /// Prints the summary line, with a hint after a failure if the run can be resumed.
 pub(crate) fn print_summary(tally: &Totals, is_resumable: bool) {
     print_stderr(&format!("fetch-url: {}\n", summary_text(tally, is_resumable)));
+}
+
+/// A partial download that a later run can resume.
+pub(crate) struct KeptFile {
+    /// The name of the complete file.
+    pub(crate) name: PathBuf,
+    /// The number of bytes that are kept.
+    pub(crate) size: u64,
+}
+
+/// Prints what is kept after Ctrl-C, with a hint to repeat the command with `option`.
+pub(crate) fn print_interruption(kept: &[KeptFile], option: &str) {
+    print_stderr(&interruption_text(kept, option));
+}
+
+fn interruption_text(kept: &[KeptFile], option: &str) -> String {
+    let what = match kept {
+        [] => return "fetch-url: interrupted\n".to_owned(),
+        [one] => format!("{} of {}", BinaryBytes(one.size), sanitise(one.name.as_os_str().as_bytes())),
+        several => {
+            let bytes = several.iter().map(|file| file.size).sum();
+            format!("{} of {} files", BinaryBytes(bytes), several.len())
+        }
+    };
+    format!("fetch-url: interrupted; {what} kept\n  hint: repeat the command{option} to go on\n")
 }
 
 /// Returns the summary: files, bytes, seconds, and the other counts that are not 0.
@@ -39,6 +68,20 @@ fn summary_text(tally: &Totals, is_resumable: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn interruption_names_what_is_kept() {
+        let file = |size| KeptFile { name: "d/a\nb".into(), size };
+        assert_eq!(interruption_text(&[], " with -C -"), "fetch-url: interrupted\n");
+        assert_eq!(
+            interruption_text(&[file(2048)], " with -C -"),
+            "fetch-url: interrupted; 2.00 KiB of d/a\\x0Ab kept\n  hint: repeat the command with -C - to go on\n"
+        );
+        assert_eq!(
+            interruption_text(&[file(1024), file(1024)], ""),
+            "fetch-url: interrupted; 2.00 KiB of 2 files kept\n  hint: repeat the command to go on\n"
+        );
+    }
 
     #[test]
     fn counts_of_zero_are_left_out() {

@@ -1,6 +1,6 @@
 //! Output of an object to a terminal: text is sanitised, binary data is refused.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 
 use fetch_url::Meta;
 use fetch_url::url::Url;
@@ -32,6 +32,14 @@ impl Write for TerminalWriter {
         io::stdout().write_all(sanitise_text(&rest).as_bytes())?;
         io::stdout().flush()
     }
+}
+
+/// Returns the number of columns of the terminal that is standard output, 0 if it is unknown, or `None` if standard output
+/// is not a terminal.
+pub(super) fn stdout_columns() -> Option<usize> {
+    let stdout = io::stdout();
+    let columns = || rustix::termios::tcgetwinsize(&stdout).map_or(0, |size| usize::from(size.ws_col));
+    stdout.is_terminal().then(columns)
 }
 
 /// Returns the length of `text` without an incomplete character at its end, which has at most three bytes.

@@ -4,41 +4,7 @@ use clap::error::{ContextKind, ErrorKind};
 use fetch_url::url::mask_password;
 
 use super::stdio::print_stderr;
-
-/// Options of wget that fetch-url does not have, with hints.
-const WGET_OPTION_HINTS: &[(&str, &str)] = &[
-    (
-        "-N",
-        "use -R to keep the modification time, and -z FILE to fetch only if the object is newer than FILE",
-    ),
-    ("-T", "use --read-timeout SECONDS"),
-    ("-t", "use --retry N"),
-];
-
-/// Options of curl that fetch-url does not support, sorted.
-const UNSUPPORTED_CURL_OPTIONS: &[&str] = &[
-    "--aws-sigv4",
-    "--capath",
-    "--ciphers",
-    "--crlfile",
-    "--dns-servers",
-    "--ftp-alternative-to-user",
-    "--ftp-create-dirs",
-    "--ftp-pret",
-    "--ftp-ssl-ccc",
-    "--ftp-ssl-control",
-    "--http3",
-    "--quote",
-    "--socks5",
-    "--socks5-hostname",
-    "--stderr",
-    "--trace-ascii",
-    "--unix-socket",
-    "--upload-file",
-    "-F",
-    "-Q",
-    "-a",
-];
+use crate::flags::foreign_options::{CURL_OPTIONS, Equivalent, WGET_OPTIONS};
 
 /// Prints help or version to standard output, or an error of clap to standard error. Returns the exit status.
 pub(crate) fn print_clap_error(error: &clap::Error) -> u8 {
@@ -76,36 +42,55 @@ fn explanation(error: &clap::Error) -> Option<String> {
         return None;
     }
     let argument = error.get(ContextKind::InvalidArg)?.to_string();
-    if let Some((_, instead)) = WGET_OPTION_HINTS.iter().find(|(letter, _)| *letter == argument) {
-        return Some(format!(
-            "fetch-url: usage: {argument} is an option of wget, not of fetch-url\n  hint: {instead}\n"
-        ));
-    }
-    let is_curl_option = UNSUPPORTED_CURL_OPTIONS.contains(&argument.as_str());
-    is_curl_option.then(|| {
-        format!("fetch-url: usage: {argument} is an option of curl that fetch-url does not support\n")
-    })
+    let option = argument.split(['=', ' ']).next().unwrap_or_default();
+    let of_curl = ("curl", CURL_OPTIONS);
+    let of_wget = ("wget", WGET_OPTIONS);
+    // A letter that both have, such as -T, is more often wget's: curl's are nearly all supported.
+    let tables = if option.starts_with("--") { [of_curl, of_wget] } else { [of_wget, of_curl] };
+    let found = tables.into_iter().find_map(|(program, table)| {
+        let row = table.iter().find(|row| row.is_spelt(option))?;
+        (row.equivalent != Equivalent::Same).then_some((program, row.equivalent))
+    });
+    let (program, equivalent) = found?;
+    let hint = match equivalent {
+        Equivalent::Ours(text) => format!("  hint: use {text}\n"),
+        Equivalent::Different(text) | Equivalent::Refused(text) if !text.is_empty() => {
+            format!("  hint: {text}\n")
+        }
+        _ => String::new(),
+    };
+    Some(format!("fetch-url: usage: {option} is an option of {program} that fetch-url does not have\n{hint}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn shown(argument: &str) -> Option<String> {
+        let error =
+            crate::flags::command().try_get_matches_from(["fetch-url", argument]).expect_err("unknown");
+        explanation(&error)
+    }
+
     #[test]
-    fn tables_list_only_unsupported_options() {
-        let command = crate::flags::command();
-        let ours: Vec<String> = command
-            .get_arguments()
-            .flat_map(|argument| {
-                let long = argument.get_long_and_visible_aliases().unwrap_or_default();
-                let short = argument.get_short().map(|letter| format!("-{letter}"));
-                long.into_iter().map(|name| format!("--{name}")).chain(short)
-            })
-            .collect();
-        for name in UNSUPPORTED_CURL_OPTIONS.iter().chain(WGET_OPTION_HINTS.iter().map(|(letter, _)| letter))
-        {
-            assert!(!ours.iter().any(|own| own == name), "{name} is supported");
+    fn unknown_options_of_curl_and_wget_have_hints() {
+        for (argument, text) in [
+            ("-N", "-N is an option of wget that fetch-url does not have\n  hint: use -R to keep"),
+            ("-t", "hint: use --retry N\n"),
+            ("--timeout=9", "hint: use --read-timeout SECONDS\n"),
+            ("--timestamping", "hint: use -R"),
+            ("--quiet", "--quiet is an option of wget that fetch-url does not have\n  hint: use -s\n"),
+            ("--tries=3", "hint: use --retry N\n"),
+            ("--recursive", "hint: use fetch-url mirror URL [DIR]\n"),
+            (
+                "--http3",
+                "--http3 is an option of curl that fetch-url does not have\n  hint: HTTP/3 is out of scope\n",
+            ),
+            ("--aws-sigv4", "--aws-sigv4 is an option of curl that fetch-url does not have\n"),
+        ] {
+            let shown = shown(argument).expect("an option of curl or wget");
+            assert!(shown.contains(text), "{shown}");
         }
-        assert!(UNSUPPORTED_CURL_OPTIONS.is_sorted());
+        assert_eq!(shown("--no-such-option"), None);
     }
 }

@@ -1,27 +1,25 @@
-//! Documents found by a WAIS server: as text of 80 columns with the URL below each headline, as raw lines, and as JSON.
+//! Documents found by a WAIS server: as text with the URL below each headline, as raw lines, and as JSON.
 
 use fetch_url_proto::text::sanitise;
 use fetch_url_proto::wais::DocumentDetails;
 use fetch_url_proto::{Details, Entry};
 use serde_json::{Map, Value, json};
-use textwrap::Options;
 
-/// Maximum width of a line in columns, except for URLs.
-const WIDTH: usize = 80;
+use super::wrap::{Width, wrapped};
+
 /// Indentation of headlines and URLs.
 const INDENT: &str = "                            ";
 
 /// Returns the lines for a document: score, size, types, headline and URL. Returns `None` for other entries.
-pub(super) fn text(entry: &Entry) -> Option<String> {
+pub(super) fn text(entry: &Entry, width: Width) -> Option<String> {
     let Details::Document(facts) = &entry.details else { return None };
     let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let types = sanitise(decode_text(&facts.types.join(&b","[..])).as_bytes());
     let first = format!("{:>5}  {:>9}  {types:<8}  ", number(facts.score), number(facts.length));
     // Continuation lines are indented more than a URL, so that a headline cannot look like one.
     let deeper = format!("{INDENT}  ");
-    let options = Options::new(WIDTH).initial_indent(&first).subsequent_indent(&deeper);
     let headline = sanitise(decode_text(&facts.headline).as_bytes());
-    let mut text = textwrap::wrap(&headline, options).join("\n").trim_end().to_owned();
+    let mut text = wrapped(&headline, &first, &deeper, width);
     if let Some(url) = &entry.url {
         text.push_str(&format!("\n{INDENT}{}", sanitise(url.as_bytes())));
     }

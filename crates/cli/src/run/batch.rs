@@ -1,6 +1,8 @@
 //! Runs several transfers, one after the other or in parallel, and reports each when it ends.
 
 use std::cell::Cell;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt as _;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -9,11 +11,13 @@ use fetch_url::mirror::UncertainKind;
 use fetch_url::news::UpcomingUrls;
 use fetch_url::url::{Url, mask_password};
 use fetch_url::{Code, Error};
+use tokio::sync::Notify;
 use tokio::task::LocalSet;
 
 use super::article_range::{ArticleRange, expand_range};
 use super::context::Run;
 use super::delete_extraneous::delete_extraneous;
+use super::journal_file::JournalFile;
 use super::queue::WorkQueue;
 use super::transfer::run_transfer;
 use super::work::{PlannedTransfer, Work};
@@ -26,17 +30,25 @@ pub(super) async fn run_all(run: &Rc<Run>) -> u8 {
     let batch = Rc::new(Batch::new(run));
     let is_counted = run.input.is_none() && run.mirror.is_none();
     let workers = if is_counted { run.parallel.min(run.transfers.len()) } else { run.parallel };
-    match workers {
-        0 | 1 => batch.work().await,
-        workers => {
-            // A LocalSet polls only the worker whose transfer has made progress.
-            let local_set = LocalSet::new();
-            for _ in 0..workers {
-                let batch = batch.clone();
-                local_set.spawn_local(async move { batch.work().await });
+    let all_work = async {
+        match workers {
+            0 | 1 => batch.work().await,
+            workers => {
+                // A LocalSet polls only the worker whose transfer has made progress.
+                let local_set = LocalSet::new();
+                for _ in 0..workers {
+                    let batch = batch.clone();
+                    local_set.spawn_local(async move { batch.work().await });
+                }
+                local_set.await;
             }
-            local_set.await;
         }
+    };
+    // Polled in this order, so that the files that finish at the same time are recorded with one write.
+    tokio::select! {
+        biased;
+        () = all_work => {}
+        () = batch.write_journal() => {}
     }
     let deleted = batch.delete();
     run.progress.clear();
@@ -51,6 +63,8 @@ struct Batch {
     /// Number and exit status of the failed transfer with the lowest number.
     first_failure: Cell<(usize, u8)>,
     totals: Cell<Totals>,
+    /// Notified when the journal has new lines.
+    journal_lines: Notify,
 }
 
 impl Batch {
@@ -63,6 +77,7 @@ impl Batch {
             next_article_number: Cell::new(first_extra_number),
             first_failure: Cell::new((usize::MAX, 0)),
             totals: Cell::new(Totals::begin()),
+            journal_lines: Notify::new(),
         }
     }
 
@@ -118,10 +133,7 @@ impl Batch {
             report = TransferReport::begin(number, url);
             error = self.run_alternative(url, &transfer, &mut report).await.err();
         }
-        if let (Some(id), true) = (report.file_id, report.receipt.is_some() || report.is_skipped) {
-            self.run.output_paths.add_finished(id);
-        }
-        self.record_in_journal(&transfer, &report, error.as_ref());
+        self.record_file(&transfer, &report, error.as_ref());
         if error.as_ref().is_some_and(may_be_directory_or_link) && self.handle_non_file(&transfer) {
             (error, report.is_skipped) = (None, true);
         }
@@ -143,19 +155,38 @@ impl Batch {
         run_transfer(&self.run, &other, request, permit, report).await
     }
 
-    /// Adds a fetched file to the journal. A skipped file is not added: the user may have created it.
-    fn record_in_journal(&self, transfer: &Transfer, report: &TransferReport, error: Option<&Error>) {
-        if report.is_skipped {
+    /// Records a written or unchanged file, so that no other transfer of this run replaces it, and a written one in the
+    /// journal. A skipped file is not added to the journal: the user may have created it.
+    fn record_file(&self, transfer: &Transfer, report: &TransferReport, error: Option<&Error>) {
+        if let (Some(id), true) = (report.file_id, report.is_skipped) {
+            self.run.output_paths.add_finished(id);
+        }
+        let (Some(_), Some(path), false) = (&report.receipt, &report.file, self.run.has_single_transfer())
+        else {
             return;
+        };
+        // Devices are not recorded.
+        let Some(file) = fs::symlink_metadata(path).ok().filter(Metadata::is_file) else { return };
+        self.run.output_paths.add_finished((file.dev(), file.ino()));
+        if let (None, Some(journal)) = (error, &self.run.journal) {
+            self.note_journal_error(journal.add(transfer, path, &file, report));
+            self.journal_lines.notify_one();
         }
-        if let (None, Some(journal), Some(path)) = (error, &self.run.journal, &report.file)
-            && let Some(failed) = journal.add(transfer, path, report)
-        {
-            let text = format!(
-                "the journal could not be written, so a later run may fetch this file again: {failed}"
-            );
-            self.run.progress.suspend_while(|| render::print_note(&text));
+    }
+
+    /// Writes lines to the journal whenever files are finished.
+    async fn write_journal(&self) {
+        loop {
+            self.journal_lines.notified().await;
+            self.note_journal_error(self.run.journal.as_ref().and_then(JournalFile::flush));
         }
+    }
+
+    fn note_journal_error(&self, error: Option<Error>) {
+        let Some(error) = error else { return };
+        let text =
+            format!("the journal could not be written, so a later run may fetch this file again: {error}");
+        self.run.progress.suspend_while(|| render::print_note(&text));
     }
 
     /// Runs the transfers of an article range. Returns the exit status of the first one that failed.
@@ -229,14 +260,27 @@ impl Batch {
             self.print_note(&mirror.start.redacted().to_string(), text);
             return Ok(0);
         }
+        let names = walker.take_listed_names();
         let (deleted, kept) =
-            delete_extraneous(&mirror.directory, &journal.journal().borrow(), &walker.take_listed_names())?;
+            delete_extraneous(&mirror.directory, &mut journal.journal().borrow_mut(), &names, |path| {
+                self.report_deleted(path);
+            })?;
         if kept > 0 {
             let text =
                 format!("kept {kept} files that are no longer listed, because they were changed locally");
             self.print_note(&mirror.directory.display().to_string(), &text);
         }
         Ok(deleted + walker.deleted())
+    }
+
+    /// Reports a deleted file to `--events`, and with `-v` to the user.
+    fn report_deleted(&self, path: &str) {
+        if let Some(events) = &self.run.events {
+            events.deleted(path);
+        }
+        if self.run.log.verbose > 0 {
+            self.print_note(path, "deleted, because it is no longer listed");
+        }
     }
 
     fn print_note(&self, subject: &str, text: &str) {
@@ -270,7 +314,7 @@ impl Batch {
         if let Some(events) = run.events.as_ref().filter(|_| !run.has_single_transfer()) {
             events.summary(&totals);
         }
-        if run.journal.is_some() && run.log.is_interactive {
+        if run.journal.is_some() && (run.log.is_interactive || run.mirror.is_some() && run.log.prints_notes) {
             summary::print_summary(&totals, run.mirror.is_none());
         }
         match self.first_failure.get().1 {
@@ -291,7 +335,7 @@ impl Batch {
     fn end(&self, mut report: TransferReport, error: Option<Error>, transfer: &Transfer) -> u8 {
         let run = &*self.run;
         report.end(error);
-        run.progress.count();
+        run.progress.count(report.error.is_some());
         let mut totals = self.totals.get();
         totals.count(&report);
         self.totals.set(totals);

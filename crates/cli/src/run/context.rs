@@ -1,7 +1,9 @@
 //! The state that all transfers of a run share.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::ops::Deref;
+use std::path::PathBuf;
 
 use fetch_url::mirror::Journal;
 use fetch_url::{Code, Error};
@@ -17,6 +19,10 @@ pub(super) struct Run {
     invocation: Invocation,
     /// The files that earlier runs have finished.
     pub(super) journal: Option<JournalFile>,
+    /// The files that are being written, by the numbers of their transfers.
+    pub(super) open_files: RefCell<BTreeMap<usize, PathBuf>>,
+    /// The file of `-D` has the header of a response.
+    pub(super) has_dumped_header: Cell<bool>,
     /// The output paths that transfers have reserved.
     pub(super) output_paths: OutputPaths,
     /// The checksum lists that were fetched in this run.
@@ -31,7 +37,8 @@ impl Run {
             None => None,
         };
         let (output_paths, checksum_lists) = (OutputPaths::default(), RefCell::default());
-        Ok(Self { invocation, journal, output_paths, checksum_lists })
+        let (open_files, has_dumped_header) = (RefCell::default(), Cell::new(false));
+        Ok(Self { invocation, journal, open_files, has_dumped_header, output_paths, checksum_lists })
     }
 }
 

@@ -11,11 +11,13 @@ use fetch_url::mirror::{DirHandle, Finished, Journal};
 pub(super) type ListedNames = HashMap<String, HashMap<String, Option<bool>>>;
 
 /// Deletes each file that the journal contains, that is unchanged, and that the server no longer lists; then its empty
-/// parent directories. Returns the number of deleted files, and the number of files that were kept because they changed.
+/// parent directories. Calls `report` with the path of each deleted file. Returns the number of deleted files, and the
+/// number of files that were kept because they changed.
 pub(super) fn delete_extraneous(
     directory: &Path,
-    journal: &Journal,
+    journal: &mut Journal,
     listed: &ListedNames,
+    mut report: impl FnMut(&str),
 ) -> Result<(u64, u64), Error> {
     let (mut deleted, mut kept) = (0, 0);
     // Deepest paths first, so that directories are empty when they are removed.
@@ -33,6 +35,7 @@ pub(super) fn delete_extraneous(
             Some(true) => parent.remove_file(name)?,
         }
         deleted += 1;
+        report(path);
         remove_empty_parents(directory, path, listed);
     }
     Ok((deleted, kept))
@@ -211,7 +214,10 @@ mod tests {
         journal.add("../x", "", "", &metadata).expect("a line");
         fs::write(at("changed"), "otherwise").expect("a file");
         let listed = listed(&[("", &["stays", "outside/"])]);
-        assert_eq!(delete_extraneous(dir.path(), &journal, &listed).expect("deleted"), (1, 1));
+        let mut names = Vec::new();
+        let deleted =
+            delete_extraneous(dir.path(), &mut journal, &listed, |path| names.push(path.to_owned()));
+        assert_eq!((deleted.expect("deleted"), names.len()), ((1, 1), 1));
         for (name, expected) in
             [("stays", true), ("d", false), ("changed", true), ("mine", true), ("outside/x", true)]
         {

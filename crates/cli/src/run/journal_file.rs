@@ -51,10 +51,19 @@ impl JournalFile {
         self.journal.borrow().has(&name(transfer, path), &source(transfer), &facts, &file)
     }
 
-    /// Records a finished file. Returns the error of the first write that fails.
-    pub(super) fn add(&self, transfer: &Transfer, path: &Path, report: &TransferReport) -> Option<Error> {
-        // Devices are not recorded.
-        let file = regular_file(path)?;
+    /// Returns `true` if earlier runs have recorded files.
+    pub(super) fn has_earlier_entries(&self) -> bool {
+        self.journal.borrow().has_earlier_entries()
+    }
+
+    /// Records the finished file `file`. Returns the error of the first write that fails.
+    pub(super) fn add(
+        &self,
+        transfer: &Transfer,
+        path: &Path,
+        file: &Metadata,
+        report: &TransferReport,
+    ) -> Option<Error> {
         if self.is_broken.get() {
             return None;
         }
@@ -69,9 +78,16 @@ impl JournalFile {
                 facts.or_else(|| facts_from_metadata(meta?)).unwrap_or_else(|| "?".to_owned())
             }
         };
-        let added = self.journal.borrow_mut().add(&name(transfer, path), &source(transfer), &facts, &file);
+        let added = self.journal.borrow_mut().add(&name(transfer, path), &source(transfer), &facts, file);
         self.is_broken.set(added.is_err());
         added.err()
+    }
+
+    /// Writes the lines of the finished files. Returns the error of the first write that fails.
+    pub(super) fn flush(&self) -> Option<Error> {
+        let error = self.journal.borrow_mut().flush().err().filter(|_| !self.is_broken.get())?;
+        self.is_broken.set(true);
+        Some(error)
     }
 
     /// Returns the journal.
@@ -81,7 +97,7 @@ impl JournalFile {
 
     /// Ends the run: deletes the journal if all files are complete, otherwise syncs it to disk.
     pub(super) fn close(&self, is_complete: bool) {
-        let journal = self.journal.borrow();
+        let mut journal = self.journal.borrow_mut();
         if is_complete { journal.remove() } else { journal.sync() }
     }
 }

@@ -277,7 +277,7 @@ impl MirrorWalker {
         }
         // If the journal cannot be read, nothing is deleted; the error is reported at the end of the run.
         let earlier =
-            self.earlier_files.get_or_init(|| journal.journal().borrow().finished().unwrap_or_default());
+            self.earlier_files.get_or_init(|| journal.journal().borrow_mut().finished().unwrap_or_default());
         let deleted = remove_entry_of_other_kind(
             &job.directory,
             path,

@@ -49,13 +49,19 @@ pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run
 /// system, does not count.
 pub(super) fn try_keep_existing(transfer: &Transfer, path: &Path, is_repeated: bool, run: &Run) -> bool {
     let existing = run.options.skips_existing.then(|| fs::metadata(path).ok()).flatten();
-    let kept = existing.or_else(|| run.journal.as_ref()?.unchanged_file(transfer, path));
+    let journal = run.journal.as_ref().filter(|journal| is_repeated || journal.has_earlier_entries());
+    let kept = existing.or_else(|| journal?.unchanged_file(transfer, path));
     kept.is_some_and(|file| is_repeated || run.has_single_transfer() || run.output_paths.add_kept(&file))
 }
 
 /// Opens the file of a transfer. Files of a mirror stay below its directory, even if it contains symbolic links.
-pub(super) fn open(path: &Path, transfer: &Transfer, run: &Run) -> Result<FileSink, Error> {
-    let options = run.options.file_options;
+///
+/// `kept` is the number of bytes of the existing file that may be kept.
+pub(super) fn open(path: &Path, kept: u64, transfer: &Transfer, run: &Run) -> Result<FileSink, Error> {
+    let options = match kept {
+        0 => run.options.file_options,
+        kept => run.options.file_options.keeping_bytes(kept),
+    };
     if let (Some(entry), Some(mirror)) = (&transfer.entry, &run.mirror) {
         let (parent, name) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
         return FileSink::open_beneath(&DirHandle::open_or_create(&mirror.directory, parent)?, name, options);
@@ -79,7 +85,7 @@ pub(super) fn choose_sink(
         (Some(file), _) => Sink::file(file),
         (None, Output::Named { .. }) => {
             let (path, file) = open_as_suggested(transfer, response, run)?;
-            (report.file, report.file_id) = (Some(path), file.file_id());
+            report.file = Some(path);
             Sink::file(file)
         }
         (None, Output::Stdout { is_explicit: false }) if run.log.stdout_is_terminal => {
@@ -111,7 +117,12 @@ pub(super) fn name_of(url: &Url<'_>) -> Result<String, Error> {
     match url {
         Url::Mailto(_) | Url::Telnet(_) => Err(no_object_error()),
         url => file_name(url).ok_or_else(|| {
-            usage_error("the URL has no file name at its end").with_hint("name the file with -o")
+            let is_directory = url.to_string().ends_with('/');
+            let hint = match is_directory {
+                true => "name the file with -o; fetch-url mirror URL copies a directory",
+                false => "name the file with -o",
+            };
+            usage_error("the URL has no file name at its end").with_hint(hint)
         }),
     }
 }

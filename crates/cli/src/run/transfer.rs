@@ -1,6 +1,6 @@
 //! One transfer in five stages: choose the output, check whether it can be skipped, fetch, save, record.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -13,10 +13,13 @@ use fetch_url::url::{Url, mask_password};
 use fetch_url::{Body, Checksum, Code, Content, Error, Phase, Receipt, Request, Response};
 
 use super::context::Run;
-use super::{checksum, not_fetchable, output, session};
+use super::existing_file::{self, ExistingFile};
+use super::{checksum, header_files, not_fetchable, output, session};
+use crate::flags::Format;
 use crate::job::{Output, Transfer, news};
+use crate::render;
+use crate::render::listing::{self, ListingStyle};
 use crate::render::progress::{ProgressMode, TransferProgress};
-use crate::render::{self, listing};
 use crate::report::TransferReport;
 
 /// Fetches `request` and writes the object to the output of `transfer`. The result is recorded in `report`.
@@ -27,8 +30,21 @@ pub(super) async fn run_transfer(
     permit: Option<Arc<HostPermit>>,
     report: &mut TransferReport,
 ) -> Result<(), Error> {
+    let result = run_stages(run, transfer, request, permit, report).await;
+    run.open_files.borrow_mut().remove(&report.number);
+    result
+}
+
+async fn run_stages(
+    run: &Run,
+    transfer: &Transfer,
+    request: Request,
+    permit: Option<Arc<HostPermit>>,
+    report: &mut TransferReport,
+) -> Result<(), Error> {
     let request = with_observer(request, run, report).with_permit(permit);
     note_mid_url(&request, transfer, run);
+    note_added_scheme(transfer, run);
     record_request(&request, report);
 
     // 1. Choose the output.
@@ -47,8 +63,9 @@ pub(super) async fn run_transfer(
         report.is_skipped = true;
         return Ok(());
     }
-    let exists = path.as_deref().is_some_and(Path::exists);
-    let file = open_file(path, transfer, is_repeated, run, report)?;
+    let has_condition = request.condition().is_some();
+    let exists = has_condition && path.as_deref().is_some_and(Path::exists);
+    let mut file = open_file(path.as_deref(), transfer, is_repeated, run)?;
     let expected = checksum::expected(&request, transfer, run).await?;
 
     // 3. Fetch.
@@ -56,7 +73,19 @@ pub(super) async fn run_transfer(
         report.meta = Some(page.meta.clone());
         return save_response(page.to_response(), file, expected, transfer, run, report).await;
     }
-    let resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
+    let mut resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
+    if let Some(path) = &path
+        && file.as_ref().is_some_and(|file| file.kept_bytes() > 0 && run.options.file_options.keep_bytes == 0)
+    {
+        match existing_file::compare(path, &request, transfer, run).await? {
+            ExistingFile::Complete(meta) if expected.is_none() => {
+                (report.meta, report.is_skipped) = (Some(*meta), true);
+                return Ok(());
+            }
+            ExistingFile::Start(start) => resume = Some(start),
+            _ => file = existing_file::reopen(file, path, transfer, run)?,
+        }
+    }
     let file = match file {
         Some(file) if resume.is_none() => {
             match fetch_in_segments(run, transfer, &request, file, expected.clone(), report).await? {
@@ -66,13 +95,13 @@ pub(super) async fn run_transfer(
         }
         file => file,
     };
-    let has_condition = request.condition().is_some();
     let mut response = run.fetcher.fetch(request.resuming(resume)).await?;
-    if has_condition && exists && response.meta.has_unreadable_date {
+    if exists && response.meta.has_unreadable_date {
         response.content = Content::Unchanged;
         note_unreadable_date(transfer, run);
     }
     report.meta = Some(response.meta.clone());
+    header_files::dump_header(&response.meta, run)?;
     if transfer.entry.as_ref().is_some_and(|entry| entry.is_moved_to(&response.meta.url)) {
         (report.moved_to, report.is_skipped) = (Some(response.meta.url), true);
         return Ok(());
@@ -118,18 +147,16 @@ async fn can_skip(
 
 /// Opens the file, so that a name that cannot be written fails before a connection is made.
 fn open_file(
-    path: Option<PathBuf>,
+    path: Option<&Path>,
     transfer: &Transfer,
     is_repeated: bool,
     run: &Run,
-    report: &mut TransferReport,
 ) -> Result<Option<FileSink>, Error> {
     let Some(path) = path else { return Ok(None) };
-    let file = output::open(&path, transfer, run)?;
+    let file = output::open(path, existing_file::length(path, transfer, run), transfer, run)?;
     if !is_repeated {
-        run.output_paths.check_replaced(&path, file.replaced_file_id())?;
+        run.output_paths.check_replaced(path, file.replaced_file_id())?;
     }
-    report.file_id = file.file_id();
     Ok(Some(file))
 }
 
@@ -166,7 +193,7 @@ async fn save_response(
     report: &mut TransferReport,
 ) -> Result<(), Error> {
     let is_object = matches!(response.content, Content::Body(_) | Content::Listing(_));
-    let mut response = with_output_format(response, run);
+    let mut response = with_output_format(response, file.is_some(), run);
     let refusal = response.status_error.take();
     let sink = output::choose_sink(file, transfer, &response, run, report)?;
     let sink = match expected {
@@ -174,12 +201,13 @@ async fn save_response(
         _ => sink,
     };
     let is_read_now = run.log.stdout_is_terminal && matches!(transfer.output, Output::Stdout { .. });
-    let mut progress = start_progress(run, transfer, report.number);
+    let mut progress = start_progress(run, transfer, report);
     let saved = save(response, sink, &mut progress).await;
     report.received = if is_object { progress.received() } else { 0 };
-    progress.finish();
+    progress.finish(saved.as_ref().ok().and(report.file.as_deref()).filter(|_| prints_each_file(run)));
     let receipt = saved?;
     print_notes(&receipt, run, is_read_now);
+    header_files::save_etag(report.meta.as_ref(), run)?;
     report.receipt = Some(receipt);
     refusal.filter(|_| run.options.fails_with_body).map_or(Ok(()), Err)
 }
@@ -190,6 +218,20 @@ fn note_mid_url(request: &Request, transfer: &Transfer, run: &Run) {
     if is_article && !run.log.is_silent {
         let note = "mid: names a message; fetching the article with this message-id from the news server";
         run.progress.suspend_while(|| render::print_note_for(&transfer.url, note, run.options.format));
+    }
+}
+
+/// Notes on a terminal that a scheme was added to the text of the URL.
+fn note_added_scheme(transfer: &Transfer, run: &Run) {
+    if !run.log.is_interactive {
+        return;
+    }
+    if let Some(url) = run.options.typed_urls.complete(&transfer.url) {
+        let note = format!("no scheme was given; fetching {}", mask_password(&url));
+        run.progress.suspend_while(|| match run.options.format {
+            Format::Json => render::print_note_for(&mask_password(&transfer.url), &note, Format::Json),
+            _ => render::print_note(&note),
+        });
     }
 }
 
@@ -228,11 +270,11 @@ async fn fetch_in_segments(
         return Ok(Some(file));
     };
     report.meta = Some(segments.meta().clone());
-    let mut progress = start_progress(run, transfer, report.number);
+    let mut progress = start_progress(run, transfer, report);
     let sink = expected.into_iter().fold(Sink::file(file), Sink::with_checksum);
     let saved = segments.save(sink, &mut progress).await;
     report.received = progress.received();
-    progress.finish();
+    progress.finish(saved.as_ref().ok().and(report.file.as_deref()).filter(|_| prints_each_file(run)));
     report.receipt = Some(saved?);
     Ok(None)
 }
@@ -272,21 +314,29 @@ fn record_request(request: &Request, report: &mut TransferReport) {
         referer.and_then(|field| Some(String::from_utf8_lossy(field.value.as_deref()?).into_owned()));
 }
 
+/// Returns `true` if a terminal shows a line for each complete file. A mirror and an input file have a summary instead.
+fn prints_each_file(run: &Run) -> bool {
+    run.mirror.is_none() && run.input.is_none()
+}
+
 /// Starts the progress of a transfer; nothing is shown if the object goes to the same terminal.
-fn start_progress(run: &Run, transfer: &Transfer, number: usize) -> TransferProgress {
+fn start_progress(run: &Run, transfer: &Transfer, report: &TransferReport) -> TransferProgress {
     let is_file = !matches!(transfer.output, Output::Stdout { .. });
     let kind = if run.log.stdout_is_terminal && !is_file { ProgressMode::Nothing } else { run.log.progress };
-    let ticker = run.events.as_ref().map(|events| events.progress(number));
+    let ticker = run.events.as_ref().map(|events| events.progress(report.number));
     // For an input file or a mirror, the file name is shorter and clearer than the URL.
     let name = match &transfer.output {
         Output::File(path) if run.input.is_some() || run.mirror.is_some() => path.to_string_lossy(),
         _ => mask_password(&transfer.url).into(),
     };
+    if let Some(path) = &report.file {
+        run.open_files.borrow_mut().insert(report.number, path.clone());
+    }
     TransferProgress::new(kind, &name, &run.progress, ticker)
 }
 
 /// Returns the response in the form of `-I`, `-i` and `--format`. Rendered content cannot be resumed.
-fn with_output_format(response: Response, run: &Run) -> Response {
+fn with_output_format(response: Response, is_file: bool, run: &Run) -> Response {
     let format = run.options.format;
     let Response { mut meta, content, status_error, .. } = response;
     let with = |meta, body| {
@@ -300,7 +350,13 @@ fn with_output_format(response: Response, run: &Run) -> Response {
             head if head.is_empty() => body,
             head => body.with_prefix(head + "\n"),
         },
-        Content::Listing(entries) => listing::listing_body(entries, format),
+        Content::Listing(entries) => {
+            let style = ListingStyle {
+                names_only: run.options.lists_names_only && matches!(meta.url, Url::Ftp(_)),
+                is_on_terminal: run.log.stdout_is_terminal && !is_file,
+            };
+            listing::listing_body(entries, format, style)
+        }
         Content::Advice(advice) => Body::from_bytes(render::advice_text(&advice, &meta, format)),
         _ => Body::from_bytes(render::head_text(&meta, format)),
     };

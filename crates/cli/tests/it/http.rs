@@ -10,3 +10,4 @@ mod redirect_state;
 mod redirect_targets;
 mod request_options;
 mod resume;
+mod saved_headers;

@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, reason = "a test that cannot be set up fails")]
 
 mod batch;
+mod everyday;
 mod ftp;
 mod gopher;
 mod http;
@@ -15,6 +16,7 @@ mod news;
 mod output;
 mod prospero;
 mod resume;
+mod site;
 mod support;
 mod telnet;
 mod terminal;

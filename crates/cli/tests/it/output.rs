@@ -8,3 +8,4 @@ mod log_files;
 mod names;
 mod output_file;
 mod same_file;
+mod url_globs;

@@ -1,5 +1,6 @@
 //! Partial downloads: `-C`, `-r`, retries within a run, segments.
 
 mod continue_at;
+mod existing_files;
 mod segments;
 mod within_a_run;

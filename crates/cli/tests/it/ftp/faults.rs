@@ -4,7 +4,7 @@
 use crate::support::fault_checks::{check_error_report, check_target_and_part};
 use crate::support::fault_runner::{FaultRunner, THREADS};
 use crate::support::{check_in_parallel, ensure, part_metadata_path, part_path, run_fetch_url};
-use fetch_url_tests::{FTP_FAULTS, FaultCase, FtpFault, FtpServer};
+use fetch_url_tests::{FTP_FAULTS, FaultCase, FtpFault, FtpServer, OldFile};
 
 #[test]
 fn every_fault_exits_with_the_code_of_the_matrix() {
@@ -52,7 +52,9 @@ fn check_next_run_resumes(case: &FaultCase<FtpServer>, runner: &FaultRunner) -> 
 fn kept_part_is_resumed_by_the_next_run() {
     let runner = FaultRunner::new::<FtpServer>();
     let faults = FTP_FAULTS.iter().filter(|fault| fault.keeps_part && can_be_resumed(fault));
-    let cases = FaultCase::all(faults);
-    assert!(cases.len() > 40, "{}", cases.len());
+    let mut cases = FaultCase::all(faults);
+    // With an existing file, `-C -` first compares its end: resume/existing_files.rs.
+    cases.retain(|case| case.old_file == OldFile::Absent);
+    assert!(cases.len() > 20, "{}", cases.len());
     check_in_parallel(&cases, THREADS, |case| check_next_run_resumes(case, &runner));
 }

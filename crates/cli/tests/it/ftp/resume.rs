@@ -36,8 +36,8 @@ fn test_config() -> FtpConfig {
     FtpConfig::new().file("/d/o", new_content()).modified("/d/o", MODIFIED)
 }
 
-fn target_with_old_file() -> Target {
-    Target::new(OldFile::Present).expect("create target directory")
+fn empty_target() -> Target {
+    Target::new(OldFile::Absent).expect("create target directory")
 }
 
 fn fetch_to_target(target: &Target, server: &FtpServer, options: &str) -> RunResult {
@@ -72,7 +72,7 @@ fn part_size(target: &Target) -> u64 {
 /// result.
 #[track_caller]
 fn run_twice(config: FtpConfig, expected: &[u8], case: &str) -> (u64, u64, RunResult) {
-    let (server, target) = (start_server(config), target_with_old_file());
+    let (server, target) = (start_server(config), empty_target());
     fetch_to_target(&target, &server, "-C -").assert_exit(18);
     assert!(target.is_untouched().expect("read target directory"), "{case}");
     let (part_bytes, sent) = (part_size(&target), server.bytes_sent());
@@ -174,7 +174,7 @@ fn resume_restarts_when_rest_is_refused() {
                 .rule(FtpRule::on("RETR", FtpAction::Answer(b"554 No.\r\n".to_vec())).nth(2)),
         ),
     ] {
-        let (server, target) = (start_server(config), target_with_old_file());
+        let (server, target) = (start_server(config), empty_target());
         fetch_to_target(&target, &server, "-C -").assert_exit(18);
         let result = fetch_to_target(&target, &server, "-v -C -");
         assert_eq!(result.exit, 0, "{case}: {}", result.stderr);
@@ -191,8 +191,7 @@ fn ignored_rest_never_splices_content() {
     let truncated_config =
         || test_config().rule(FtpRule::on("RETR", FtpAction::CutData(CUT, Ending::Close)).nth(1));
     for reply in ["350 Sure.\r\n", "350-Sure\r\n350 Why not.\r\n"] {
-        let (server, target) =
-            (start_server(truncated_config().answer("REST", reply)), target_with_old_file());
+        let (server, target) = (start_server(truncated_config().answer("REST", reply)), empty_target());
         fetch_to_target(&target, &server, "-C -").assert_exit(18);
         let mut last_stderr = String::new();
         for _ in 0..3 {
@@ -224,7 +223,7 @@ fn rest_ignored_once_keeps_the_part_a_prefix() {
             .rule(FtpRule::on("REST", FtpAction::Answer(b"350 Sure.\r\n".to_vec())).nth(1))
             .rule(FtpRule::on("RETR", FtpAction::Drip(20_000, Duration::from_millis(5))).nth(2))
     };
-    let (server, target) = (start_server(ignoring_config()), target_with_old_file());
+    let (server, target) = (start_server(ignoring_config()), empty_target());
     fetch_to_target(&target, &server, "-C -").assert_exit(18);
     for _ in 0..3 {
         let result = fetch_to_target(&target, &server, "-C -");
@@ -236,11 +235,11 @@ fn rest_ignored_once_keeps_the_part_a_prefix() {
     }
     assert_target_content(&target, &new_content(), "in several runs");
     for options in ["--retry 3 --retry-delay 0.02", "--retry 3 --retry-delay 0.02 -C -"] {
-        let (server, target) = (start_server(ignoring_config()), target_with_old_file());
+        let (server, target) = (start_server(ignoring_config()), empty_target());
         let result = fetch_to_target(&target, &server, options);
         let now = target.content().expect("read target file").unwrap_or_default();
         assert!(
-            if result.exit == 0 { now == new_content() } else { now == OldFile::CONTENT },
+            if result.exit == 0 { now == new_content() } else { now.is_empty() },
             "{options}: {}",
             result.exit
         );
@@ -272,7 +271,7 @@ fn retries_resume_within_one_run() {
         (1..=3).fold(test_config(), |config, nth| config.rule(rule(nth)))
     };
     for ending in [Ending::Reset, Ending::Close, Ending::Fin] {
-        let (server, target) = (start_server(truncated_three_times(ending)), target_with_old_file());
+        let (server, target) = (start_server(truncated_three_times(ending)), empty_target());
         fetch_to_target(&target, &server, "--retry 3 --retry-delay 0.02").assert_exit(0);
         assert_target_content(&target, &new_content(), "resumed");
         let sent = server.bytes_sent();
@@ -289,7 +288,7 @@ fn retries_resume_within_one_run() {
             .rule(FtpRule::on("RETR", FtpAction::Data(old_content()[..250_000].to_vec())).nth(1))
             .rule(FtpRule::on("RETR", FtpAction::CutData(CUT, Ending::Reset)).nth(1))
     };
-    let (server, target) = (start_server(changed_config()), target_with_old_file());
+    let (server, target) = (start_server(changed_config()), empty_target());
     fetch_to_target(&target, &server, "--retry 3 --retry-delay 0.02").assert_exit(0);
     assert_target_content(&target, &new_content(), "changed object");
     let result =
@@ -359,12 +358,12 @@ fn continue_at_offset_appends_or_exits() {
         run_fetch_url(["-C", "299000", &server.url("/d/o")]).assert_exit(0).stdout
             == new_content()[299_000..]
     );
-    let target = target_with_old_file();
+    let target = empty_target();
     fs::write(target.path(), &new_content()[..1000]).expect("write file");
     fetch_to_target(&target, &server, "-C 1000").assert_exit(0);
     assert_target_content(&target, &new_content(), "-C 1000");
     assert!(run_fetch_url(["-C", "400000", &server.url("/d/o")]).assert_exit(33).stdout.is_empty());
-    let target = target_with_old_file();
+    let target = empty_target();
     let result = fetch_to_target(&target, &server, "-C 5000");
     assert!(
         [2, 23, 33].contains(&result.exit) && target.is_untouched().expect("read target directory"),
@@ -405,7 +404,7 @@ fn time_condition_skips_unchanged_object() {
 
 #[test]
 fn remote_time_sets_the_file_time_unless_mdtm_is_malformed() {
-    let (server, target) = (start_server(test_config()), target_with_old_file());
+    let (server, target) = (start_server(test_config()), empty_target());
     fetch_to_target(&target, &server, "-R").assert_exit(0);
     let time =
         fs::metadata(target.path()).and_then(|metadata| metadata.modified()).expect("file modification time");
@@ -413,8 +412,7 @@ fn remote_time_sets_the_file_time_unless_mdtm_is_malformed() {
     for reply in
         ["213 19941301123456\r\n", "213 19941201\r\n", "213 \r\n", "213 99999999999999\r\n", "550 No.\r\n"]
     {
-        let (server, target) =
-            (start_server(test_config().replace_reply("MDTM", reply)), target_with_old_file());
+        let (server, target) = (start_server(test_config().replace_reply("MDTM", reply)), empty_target());
         fetch_to_target(&target, &server, "-R").assert_exit(0);
         assert_target_content(&target, &new_content(), reply);
     }
@@ -423,17 +421,17 @@ fn remote_time_sets_the_file_time_unless_mdtm_is_malformed() {
 #[test]
 fn size_and_time_limits_are_enforced() {
     let server = start_server(test_config());
-    let target = target_with_old_file();
+    let target = empty_target();
     fetch_to_target(&target, &server, "--max-filesize 299999").assert_exit(63);
     assert!(target.is_untouched().expect("read target directory"));
     fetch_to_target(&target, &server, "--max-filesize 300000").assert_exit(0);
-    let target = target_with_old_file();
+    let target = empty_target();
     fetch_to_target(&target, &start_server(test_config().without("SIZE")), "--max-filesize 299999")
         .assert_exit(63);
     assert!(target.is_untouched().expect("read target directory"));
     let slow = start_server(test_config().on("RETR", FtpAction::Drip(1000, Duration::from_millis(20))));
     let started = Instant::now();
-    fetch_to_target(&target_with_old_file(), &slow, "--max-time 0.7").assert_exit(28);
+    fetch_to_target(&empty_target(), &slow, "--max-time 0.7").assert_exit(28);
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
 }
 
@@ -453,7 +451,7 @@ fn spawn_and_wait_for_data(target: &Target, server: &FtpServer) -> Child {
 #[test]
 fn signal_keeps_the_part_for_the_next_run() {
     check_in_parallel(&[("INT", 2), ("TERM", 15)], 2, |&(name, signal)| {
-        let (server, target) = (start_slow_server(), target_with_old_file());
+        let (server, target) = (start_slow_server(), empty_target());
         let child = spawn_and_wait_for_data(&target, &server);
         send_signal(&child, name);
         let sent = Instant::now();
@@ -483,7 +481,7 @@ fn sigkill_never_leaves_wrong_content() {
     check_in_parallel(&runs, 4, |run| {
         let server =
             start_server(test_config().on("RETR", FtpAction::Drip(20_000, Duration::from_millis(10))));
-        let target = target_with_old_file();
+        let target = empty_target();
         let (path, url) = (target.path(), server.url("/d/o"));
         let options = ["-C".as_ref(), "-".as_ref(), "-o".as_ref(), path.as_os_str(), url.as_ref()];
         let mut child = spawn_fetch_url(options);
@@ -491,7 +489,7 @@ fn sigkill_never_leaves_wrong_content() {
         child.kill().expect("kill process");
         wait_for_exit(child);
         let now = target.content().expect("read target file").unwrap_or_default();
-        assert!(now == OldFile::CONTENT || now == new_content(), "{run}: {} bytes", now.len());
+        assert!(now.is_empty() || now == new_content(), "{run}: {} bytes", now.len());
         fetch_to_target(&target, &server, "-C -").assert_exit(0);
         assert_target_content(&target, &new_content(), "after SIGKILL");
         Ok(())

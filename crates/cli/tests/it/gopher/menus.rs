@@ -334,7 +334,7 @@ fn display_width(line: &str) -> usize {
 
 /// Only URLs may be longer; no text is lost.
 #[test]
-fn long_names_are_wrapped_at_80_columns() {
+fn long_names_are_wrapped_on_a_terminal_only() {
     let names = [
         "word ".repeat(60),
         "x".repeat(300),
@@ -347,12 +347,19 @@ fn long_names_are_wrapped_at_80_columns() {
     {
         let bytes = format!("0top\t/\th\t70\r\n{kind}{name}\t/s\th.example\t70\r\n.\r\n");
         let bytes = if kind.len() > 1 { bytes.replace("\t/s\th.example\t70", "") } else { bytes };
-        let text = fetch_path(&server_sending(bytes), "1", "").assert_exit(0).stdout_text();
-        let wide = text.lines().find(|line| display_width(line) > 80 && !line.contains("://"));
-        assert_eq!(wide, None, "{kind}");
+        let server = server_sending(bytes);
         let is_letter = |character: &char| name.contains(*character) && *character != ' ';
         let letters = |text: &str| text.chars().filter(is_letter).count();
-        assert!(letters(&text) >= letters(name), "{kind}: {text}");
+        let text = fetch_path(&server, "1", "").assert_exit(0).stdout_text();
+        assert!(text.lines().any(|line| letters(line) >= letters(name)), "{kind}: {text}");
+        for columns in [80, 120] {
+            let mut terminal = Terminal::run(BINARY, &[&server.url("1")], columns).expect("a terminal");
+            assert_eq!(terminal.exit_status().expect("an end"), 0);
+            let text = terminal.screen();
+            let is_wide = |line: &str| display_width(line) > usize::from(columns) && !line.contains("://");
+            assert_eq!(text.lines().find(|line| is_wide(line)), None, "{kind}");
+            assert!(letters(&text) >= letters(name), "{kind}: {text}");
+        }
     }
     // Spaces are kept, so that text pictures keep their shape.
     let picture = "i   /\\_/\\   \tx\tx\t0\r\ni  ( o.o )  \tx\tx\t0\r\n.\r\n";

@@ -347,20 +347,6 @@ fn redirects_use_the_proxy_and_keep_its_login() {
     assert_eq!((proxy.requests().len(), other.requests().len()), (5, 2));
 }
 
-/// A scheme that the proxy does not support is refused, without a direct connection.
-#[test]
-fn schemes_without_proxy_support_are_refused() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.set_nonblocking(true).expect("a listener");
-    let address = listener.local_addr().expect("an address");
-    for scheme in ["ftp", "gopher", "ftps", "gophers"] {
-        let result = run_fetch_url(["-x", &start_http_proxy().url(), &format!("{scheme}://{address}/1x")]);
-        assert_eq!(result.exit, 1, "{scheme}: {result:?}");
-        assert!(!result.stderr.is_empty());
-    }
-    assert!(listener.accept().is_err(), "a direct connection to the server");
-}
-
 /// A name that only the proxy can resolve cannot be checked, so it is refused.
 #[test]
 fn public_only_refuses_names_that_only_the_proxy_resolves() {

@@ -1,6 +1,7 @@
 //! The runner of the fault tables (docs/spec/faults.md, section 3): every row over each of its transports, with and
 //! without an old output file, against the real binary, and the checks that are the same for all protocols.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use super::fault_checks::{
@@ -17,6 +18,8 @@ pub(crate) const THREADS: usize = 12;
 
 /// The maximum peak memory of a run, in KiB. A debug build needs about 25 MiB.
 const MAX_MEMORY: u64 = 64 * 1024;
+/// The number of runs with the highest peak memory that a table prints.
+const PRINTED_PEAKS: usize = 10;
 
 /// The schemes to which the access methods of a Prospero object may lead.
 const ACCESS_SCHEMES: [&str; 5] = ["prospero", "ftp", "gopher", "wais", "telnet"];
@@ -28,6 +31,8 @@ pub(crate) type ProtocolCheck<S> = fn(&PreparedCase<S>, &RunResult) -> Result<()
 pub(crate) struct FaultRunner {
     pub(crate) fixture: FaultFixture,
     cert: ServerCert,
+    /// The peak memory of each run in KiB, and its case.
+    peaks: Mutex<Vec<(u64, String)>>,
 }
 
 impl FaultRunner {
@@ -35,7 +40,7 @@ impl FaultRunner {
     /// idle timeout of every case.
     pub(crate) fn new<S: FaultServer>() -> Self {
         let fixture = FaultFixture { stall: Duration::from_secs(20), ..S::fixture() };
-        Self { fixture, cert: ServerCert::good().expect("create certificate") }
+        Self { fixture, cert: ServerCert::good().expect("create certificate"), peaks: Mutex::default() }
     }
 
     /// Runs all cases of these rows and checks exit status, output file, remaining files, messages and completeness.
@@ -45,6 +50,17 @@ impl FaultRunner {
         protocol_check: ProtocolCheck<S>,
     ) {
         check_in_parallel(&FaultCase::all(faults), THREADS, |case| self.check_case(case, protocol_check));
+        self.print_highest_peaks();
+    }
+
+    /// Prints the runs with the highest peak memory. The tests show it with `--nocapture`.
+    #[allow(clippy::print_stdout, reason = "the output of a test")]
+    fn print_highest_peaks(&self) {
+        let mut peaks = std::mem::take(&mut *self.peaks.lock().expect("no panic"));
+        peaks.sort_unstable_by(|one, other| other.cmp(one));
+        for (memory, case) in peaks.iter().take(PRINTED_PEAKS) {
+            println!("peak memory {memory} KiB: {case}");
+        }
     }
 
     /// Starts the server of a case and creates its output directory.
@@ -59,6 +75,7 @@ impl FaultRunner {
     ) -> Result<(), String> {
         let (fault, prepared) = (case.fault, self.prepare(case));
         let (memory, result) = run_measuring_memory(prepared.command_line(&[]));
+        self.peaks.lock().expect("no panic").push((memory, case.to_string()));
         let fail = |why: String| format!("{case}: {why} (exit {}, {})", result.exit, result.stderr.trim());
         ensure(fault.accepts(result.exit), || {
             fail(format!("expected {} or {:?}", fault.exit, fault.other_exits))

@@ -1,0 +1,90 @@
+//! URLs as people type them: a host without a scheme gets one, and errors for paths and misspelt schemes get a hint.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path};
+
+use fetch_url::Error;
+use fetch_url::url::{Guess, PercentEncoded, charset, find_scheme, guess, mask_password};
+
+use super::gateway;
+use crate::error::usage_error;
+use crate::flags::{FetchFlags, GatewayFlags};
+
+/// The rules for text without a scheme.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TypedUrls {
+    /// The scheme of `--proto-default`.
+    default_scheme: Option<&'static str>,
+    /// The schemes that have a gateway. Their URLs may look like a host and a port.
+    gateway_schemes: Vec<String>,
+}
+
+impl TypedUrls {
+    /// Checks the scheme of `--proto-default`.
+    pub(super) fn of(flags: &FetchFlags) -> Result<Self, Error> {
+        let default_scheme = flags.network.proto_default.as_deref().map(|name| {
+            let known = find_scheme(name).filter(|scheme| scheme.default_port.is_some());
+            known.map(|scheme| scheme.name).ok_or_else(|| {
+                usage_error(format!("--proto-default: {name} is not a scheme of URLs with a host"))
+            })
+        });
+        Ok(Self {
+            default_scheme: default_scheme.transpose()?,
+            gateway_schemes: gateway::schemes(&flags.gateway),
+        })
+    }
+
+    /// Returns the URL that a text without a scheme stands for, or `None` if the text has a scheme or is no host.
+    pub(crate) fn complete(&self, text: &str) -> Option<String> {
+        let Some(Guess::Host(scheme)) = guess(text) else { return None };
+        if let Some((name, _)) = text.split_once(':')
+            && self.gateway_schemes.iter().any(|own| own.eq_ignore_ascii_case(name))
+        {
+            return None;
+        }
+        Guess::Host(self.default_scheme.unwrap_or(scheme)).url(text)
+    }
+}
+
+/// Returns the URL that `explain` explains for a text without a scheme.
+pub(crate) fn complete_url(flags: &GatewayFlags, text: &str) -> Option<String> {
+    TypedUrls { default_scheme: None, gateway_schemes: gateway::schemes(flags) }.complete(text)
+}
+
+/// Adds a hint to the error for a text that is not a URL but a path, or a URL whose scheme lacks its colon.
+pub(crate) fn with_typed_url_hint(error: Error, text: &str) -> Error {
+    match guess(text) {
+        Some(Guess::Path) => match file_url(Path::new(text)) {
+            Some(url) => error.with_hint(format!("the URL of this file is {url}")),
+            None => error,
+        },
+        Some(correction @ Guess::Correction { .. }) => match correction.url(text) {
+            Some(url) => error.with_hint(format!("did you mean {}?", mask_password(&url))),
+            None => error,
+        },
+        _ => error,
+    }
+}
+
+/// Returns the `file:` URL of a path, which may be relative to the current directory. The file need not exist.
+fn file_url(path: &Path) -> Option<String> {
+    let has_parent = path.components().any(|part| part == Component::ParentDir);
+    let resolved = if has_parent { path.canonicalize().ok() } else { None };
+    let path =
+        resolved.map_or_else(|| std::path::absolute(path), Ok).ok().filter(|_| !path.starts_with("~"))?;
+    let encode = |part: &[u8]| PercentEncoded::encode(part, charset::UCHAR).to_string();
+    let parts: Vec<String> = path.as_os_str().as_bytes().split(|&byte| byte == b'/').map(encode).collect();
+    Some(format!("file://{}", parts.join("/")))
+}
+
+/// Returns the hint for a missing URL. An option that has no value in wget may have taken the URL as its value.
+pub(super) fn missing_url_hint(flags: &FetchFlags) -> &'static str {
+    let is_url = |text: &str| text.contains("://");
+    let jar = flags.http.cookie_jar.as_ref().and_then(|path| path.to_str());
+    let login = flags.login.netrc;
+    match jar {
+        Some(jar) if is_url(jar) && login => "-nc is -n -c here; wget's -nc is --no-clobber",
+        Some(jar) if is_url(jar) => "-c is --cookie-jar here, as in curl; wget's -c is -C -",
+        _ => "run fetch-url --help for the options",
+    }
+}

@@ -1,0 +1,135 @@
+//! `-C -` for a file that exists without a partial download of fetch-url: a finished file, or the partial download of
+//! another program. It is kept only if its last bytes are those of the object.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use fetch_url::http::HttpOptions;
+use fetch_url::output::{FileSink, Resume};
+use fetch_url::url::{Url, mask_password};
+use fetch_url::{ByteRange, Code, Content, Error, Meta, Request};
+use fetch_url_proto::text::sanitise;
+
+use super::context::Run;
+use super::output;
+use crate::flags::Format;
+use crate::job::Transfer;
+use crate::render;
+
+/// The number of bytes at the end of the file that are requested first.
+const COMPARED: u64 = 64;
+/// The number of bytes at the end of the file that are requested again before the rest of the object is appended.
+const COMPARED_BEFORE_APPENDING: u64 = 64 * 1024;
+
+/// How an existing file relates to the object.
+pub(super) enum ExistingFile {
+    /// The complete object.
+    Complete(Box<Meta>),
+    /// The start of the object. The rest is requested with these resume data.
+    Start(Resume),
+    /// Another object, or unknown.
+    Other,
+}
+
+/// Returns the number of bytes of the file at `path` that `-C -` may keep.
+pub(super) fn length(path: &Path, transfer: &Transfer, run: &Run) -> u64 {
+    // A journal already says which files of a batch or mirror are complete.
+    if !run.options.resume || run.journal.is_some() || transfer.entry.is_some() {
+        return 0;
+    }
+    let metadata = path.symlink_metadata().ok().filter(Metadata::is_file);
+    metadata.map_or(0, |metadata| metadata.len())
+}
+
+/// Compares the last bytes of the file at `path` with the object.
+///
+/// # Errors
+/// Those of the request, for example `Code::NotFound`.
+pub(super) async fn compare(
+    path: &Path,
+    request: &Request,
+    transfer: &Transfer,
+    run: &Run,
+) -> Result<ExistingFile, Error> {
+    let length = length(path, transfer, run);
+    let is_plain_get = match request.url() {
+        Url::Http(_) => request
+            .extra::<HttpOptions>()
+            .is_none_or(|options| options.method.is_none() && options.body.is_none()),
+        Url::Ftp(_) => true,
+        _ => false,
+    };
+    let Some(tail) = last_bytes(path, length, COMPARED).filter(|_| is_plain_get) else {
+        return Ok(ExistingFile::Other);
+    };
+    let range = ByteRange::Span { first: length - tail.len() as u64, last: Some(length - 1) };
+    let restart = |why: &str| {
+        note(&format!("{} is fetched from the start: {why}", path.display()), transfer, run);
+        Ok(ExistingFile::Other)
+    };
+    let response = match run.fetcher.fetch(request.clone().range(range)).await {
+        Ok(response) => response,
+        Err(error) if error.code() == Code::RangeRefused => {
+            return restart(&format!("its end cannot be compared with the object: {error}"));
+        }
+        Err(error) => return Err(error),
+    };
+    let meta = response.meta;
+    let Content::Body(body) = response.content else { return Ok(ExistingFile::Other) };
+    if body.bytes().await? != tail {
+        return restart("it differs from the object");
+    }
+    match meta.head.size {
+        Some(size) if size == length => {
+            note(&format!("{} is already complete: {length} bytes", path.display()), transfer, run);
+            Ok(ExistingFile::Complete(Box::new(meta)))
+        }
+        Some(size) if size > length => match resume(path, length, &meta) {
+            Some(resume) => Ok(ExistingFile::Start(resume)),
+            None => restart("the server does not identify the version of the object"),
+        },
+        Some(size) => restart(&format!("it has {length} bytes, the object {size}")),
+        None => restart("the server does not report the size of the object"),
+    }
+}
+
+/// Opens the output again to replace the existing file, of which no byte is kept.
+pub(super) fn reopen(
+    opened: Option<FileSink>,
+    path: &Path,
+    transfer: &Transfer,
+    run: &Run,
+) -> Result<Option<FileSink>, Error> {
+    // The lock of the temporary file is released first.
+    drop(opened);
+    output::open(path, 0, transfer, run).map(Some)
+}
+
+/// Returns the resume data of the file, with the last 64 KiB as proof that it is the start of the object.
+fn resume(path: &Path, length: u64, meta: &Meta) -> Option<Resume> {
+    let tail = last_bytes(path, length, COMPARED_BEFORE_APPENDING)?;
+    let validator = meta.validator.clone()?;
+    Some(Resume { offset: length, size: meta.head.size, validator, resource: None, tail })
+}
+
+/// Returns up to `count` bytes before `length`, or `None` if the file cannot be read or is empty.
+fn last_bytes(path: &Path, length: u64, count: u64) -> Option<Vec<u8>> {
+    let read = || -> io::Result<Vec<u8>> {
+        let (mut file, count) = (File::open(path)?, count.min(length));
+        file.seek(SeekFrom::Start(length - count))?;
+        let mut bytes = Vec::new();
+        file.take(count).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().ok().filter(|bytes| !bytes.is_empty() && bytes.len() as u64 == count.min(length))
+}
+
+fn note(text: &str, transfer: &Transfer, run: &Run) {
+    if !run.log.is_silent {
+        run.progress.suspend_while(|| match run.options.format {
+            Format::Json => render::print_note_for(&mask_password(&transfer.url), text, Format::Json),
+            _ => render::print_note(&sanitise(text.as_bytes())),
+        });
+    }
+}

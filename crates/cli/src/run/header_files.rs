@@ -1,0 +1,40 @@
+//! The files of `-D` (`--dump-header`) and `--etag-save`.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use fetch_url::{Code, Error, Meta, Phase};
+
+use super::context::Run;
+use crate::render;
+
+/// Writes the header of a response to the file of `-D`, which the first one replaces.
+pub(super) fn dump_header(meta: &Meta, run: &Run) -> Result<(), Error> {
+    let Some(path) = &run.options.dump_header else { return Ok(()) };
+    let text = render::head_text(meta, run.options.format) + "\n";
+    if path.as_os_str() == "-" {
+        return match render::print_stdout(&text) {
+            true => Ok(()),
+            false => Err(failed(path, io::ErrorKind::BrokenPipe.into())),
+        };
+    }
+    let is_first = !run.has_dumped_header.replace(true);
+    let mut options = OpenOptions::new();
+    let options = options.create(true).write(true).truncate(is_first).append(!is_first);
+    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| failed(path, error))
+}
+
+/// Writes the ETag of a saved object to the file of `--etag-save`. Without an ETag, the file is emptied, so that the next
+/// run fetches the object.
+pub(super) fn save_etag(meta: Option<&Meta>, run: &Run) -> Result<(), Error> {
+    let Some(path) = &run.options.etag_save else { return Ok(()) };
+    let field = meta.and_then(|meta| meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag")));
+    let text = field.map_or_else(Vec::new, |(_, value)| [&value[..], b"\n"].concat());
+    std::fs::write(path, text).map_err(|error| failed(path, error))
+}
+
+fn failed(path: &Path, error: io::Error) -> Error {
+    Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {error}", path.display())).with_source(error)
+}

@@ -1,0 +1,95 @@
+//! `-D`, `--etag-save` and `--etag-compare`, and `-T`.
+
+use std::fs;
+
+use crate::support::{http_server, read_text_file, run_fetch_url_in, temp_dir};
+use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer};
+
+/// A server with one version of an object, which answers 304 to its ETag.
+fn versioned_server(tag: &'static str) -> HttpServer {
+    http_server(move |request: &HttpRequest| {
+        let is_same = request.header_text("if-none-match") == Some(tag);
+        let status = if is_same { 304 } else { 200 };
+        let reply = HttpResponse::new(status).header("ETag", tag);
+        if is_same { reply } else { reply.body("content") }
+    })
+}
+
+#[test]
+fn dump_header_writes_the_headers_of_all_urls() {
+    let server = http_server(|request| HttpResponse::new(200).header("X-Path", request.path()).body("body"));
+    let dir = temp_dir();
+    fs::write(dir.path().join("heads"), "old text").expect("a file");
+    let arguments = ["-D", "heads", "-o", "a", "-o", "b", &server.url("/a"), &server.url("/b")];
+    run_fetch_url_in(dir.path(), arguments).assert_exit(0);
+    let text = read_text_file(dir.path(), "heads").to_lowercase();
+    assert!(text.starts_with("http/1.1 200") && !text.contains("old text"), "{text}");
+    assert!(text.contains("x-path: /a") && text.contains("x-path: /b") && !text.contains("body"), "{text}");
+    assert_eq!(read_text_file(dir.path(), "a"), "body");
+    let result = run_fetch_url_in(dir.path(), ["-D", "-", "-o", "a", &server.url("/a")]);
+    assert!(result.assert_exit(0).stdout_text().contains("200"), "{result:?}");
+    run_fetch_url_in(dir.path(), ["-D", "no/such/heads", "-o", "c", &server.url("/a")]).assert_exit(23);
+    assert!(!dir.path().join("c").exists());
+}
+
+#[test]
+fn unchanged_etag_fetches_nothing_and_keeps_the_file() {
+    let (first, second) = (versioned_server("\"v1\""), versioned_server("\"v2\""));
+    let dir = temp_dir();
+    let run = |url: String| {
+        let options = ["--etag-compare", "tag", "--etag-save", "tag", "-o", "file", "-w", "%{http_code}"];
+        run_fetch_url_in(dir.path(), [&options[..], &[&url]].concat())
+    };
+    assert_eq!(run(first.url("/x")).assert_exit(0).stdout_text(), "200");
+    assert_eq!(read_text_file(dir.path(), "tag"), "\"v1\"\n");
+    fs::write(dir.path().join("file"), "mine").expect("a file");
+    run(first.url("/x")).assert_exit(0);
+    assert_eq!(first.requests()[1].header_text("if-none-match"), Some("\"v1\""));
+    assert_eq!(
+        (read_text_file(dir.path(), "file").as_str(), read_text_file(dir.path(), "tag").as_str()),
+        ("mine", "\"v1\"\n")
+    );
+    run(second.url("/x")).assert_exit(0);
+    assert_eq!(
+        (read_text_file(dir.path(), "file").as_str(), read_text_file(dir.path(), "tag").as_str()),
+        ("content", "\"v2\"\n")
+    );
+}
+
+#[test]
+fn etag_of_a_failed_transfer_is_not_saved() {
+    let server =
+        http_server(|_| HttpResponse::new(200).header("ETag", "\"new\"").body("content").cut_body_at(3));
+    let dir = temp_dir();
+    fs::write(dir.path().join("tag"), "\"old\"\n").expect("a file");
+    run_fetch_url_in(dir.path(), ["--etag-save", "tag", "-o", "file", &server.url("/")]).assert_exit(18);
+    assert_eq!(read_text_file(dir.path(), "tag"), "\"old\"\n");
+    run_fetch_url_in(dir.path(), ["--etag-save", "tag", &server.url("/a"), &server.url("/b")]).assert_exit(2);
+    fs::write(dir.path().join("tag"), "a\nX-Header: b").expect("a file");
+    run_fetch_url_in(dir.path(), ["--etag-compare", "tag", &server.url("/")]).assert_exit(2);
+}
+
+#[test]
+fn not_modified_without_a_condition_is_still_an_error() {
+    let server = http_server(|_| HttpResponse::new(304));
+    run_fetch_url_in(temp_dir().path(), [server.url("/")]).assert_exit(8);
+}
+
+#[test]
+fn upload_sends_the_file_by_put_and_appends_its_name() {
+    let server = http_server(|request| HttpResponse::new(201).body(request.path()));
+    let dir = temp_dir();
+    fs::write(dir.path().join("a b"), vec![b'x'; 300_000]).expect("a file");
+    let result = run_fetch_url_in(dir.path(), ["-T", "a b", &server.url("/dir/")]);
+    assert_eq!(result.assert_exit(0).stdout_text(), "/dir/a%20b");
+    run_fetch_url_in(dir.path(), ["-T", "a b", "-X", "POST", &server.url("/name")]).assert_exit(0);
+    let requests = server.requests();
+    let shown: Vec<_> =
+        requests.iter().map(|request| (request.method.as_str(), request.body.len())).collect();
+    assert_eq!(shown, [("PUT", 300_000), ("POST", 300_000)]);
+    assert_eq!(requests[0].header_text("content-type"), None);
+    for arguments in [["-T", "missing", "http://127.0.0.1:9/"], ["-T", "a b", "ftp://127.0.0.1:9/"]] {
+        run_fetch_url_in(dir.path(), arguments).assert_exit(2);
+    }
+    assert_eq!(server.requests().len(), 2);
+}

@@ -1,0 +1,120 @@
+//! `-C -` when the output file exists and fetch-url has no partial download: finished files, and files of other programs.
+
+use std::fs;
+
+use crate::support::{
+    RunResult, entry_names, http_server, read_text_file, run_fetch_url_in, strong_etag_headers, temp_dir,
+};
+use fetch_url_tests::{FileHeaders, HttpResponse, HttpServer, RangeSupport, file_handler, pattern_vec};
+
+const SIZE: usize = 300_000;
+
+fn object() -> Vec<u8> {
+    pattern_vec(0, SIZE)
+}
+
+/// Runs `fetch-url -C - -o file`, and checks that the file is the object and that no temporary file remains.
+fn run_with_existing(server: &HttpServer, existing: &[u8], options: &[&str]) -> RunResult {
+    let dir = temp_dir();
+    fs::write(dir.path().join("file"), existing).expect("a file");
+    let url = server.url("/object");
+    let result = run_fetch_url_in(dir.path(), [&["-C", "-", "-o", "file", &url], options].concat());
+    result.assert_exit(0);
+    assert!(fs::read(dir.path().join("file")).expect("a file") == object(), "the content differs");
+    assert_eq!(entry_names(dir.path()), ["file"]);
+    result
+}
+
+fn ranges(server: &HttpServer) -> Vec<String> {
+    server.requests().iter().map(|request| request.header_text("range").unwrap_or("-").to_owned()).collect()
+}
+
+#[test]
+fn complete_file_is_not_fetched_again() {
+    let server = http_server(file_handler(object(), strong_etag_headers()));
+    let result = run_with_existing(&server, &object(), &[]);
+    result.assert_stderr_contains("file is already complete: 300000 bytes");
+    assert_eq!(ranges(&server), [format!("bytes={}-{}", SIZE - 64, SIZE - 1)]);
+    assert_eq!(run_with_existing(&server, &object(), &["-s"]).stderr, "");
+}
+
+#[test]
+fn file_shorter_than_the_compared_bytes_is_complete() {
+    let server = http_server(file_handler(b"short".to_vec(), strong_etag_headers()));
+    let dir = temp_dir();
+    fs::write(dir.path().join("file"), "short").expect("a file");
+    run_fetch_url_in(dir.path(), ["-C", "-", "-o", "file", &server.url("/")]).assert_exit(0);
+    assert_eq!(
+        (read_text_file(dir.path(), "file").as_str(), ranges(&server)),
+        ("short", vec!["bytes=0-4".into()])
+    );
+}
+
+#[test]
+fn start_of_the_object_is_kept_after_64_kib_are_compared() {
+    for kept in [1, 63, 64, 65, 1000, 200_000] {
+        let server = http_server(file_handler(object(), strong_etag_headers()));
+        let result = run_with_existing(&server, &object()[..kept], &[]);
+        assert_eq!(result.stderr, "", "{kept}");
+        let (first, compared) = (kept.saturating_sub(64), kept.min(64 * 1024).min(kept.max(2) - 1));
+        let rest = if kept == 1 { 1 } else { kept - compared };
+        assert_eq!(
+            ranges(&server),
+            [format!("bytes={first}-{}", kept - 1), format!("bytes={rest}-")],
+            "{kept}"
+        );
+    }
+}
+
+#[test]
+fn file_that_differs_is_fetched_from_the_start_with_a_note() {
+    let mut other_end = object();
+    other_end[SIZE - 1] ^= 1;
+    let longer = [object(), b"more".to_vec()].concat();
+    for existing in [other_end, longer, vec![0; 1000]] {
+        let server = http_server(file_handler(object(), strong_etag_headers()));
+        run_with_existing(&server, &existing, &[]).assert_stderr_contains("fetched from the start");
+        assert_eq!(ranges(&server).last().map(String::as_str), Some("-"));
+    }
+}
+
+/// The last 64 bytes agree, but not all of the last 64 KiB.
+#[test]
+fn partial_file_with_a_difference_in_its_last_64_kib_is_replaced() {
+    let mut existing = object()[..200_000].to_vec();
+    existing[150_000] ^= 1;
+    let server = http_server(file_handler(object(), strong_etag_headers()));
+    run_with_existing(&server, &existing, &[]);
+    assert_eq!(ranges(&server).last().map(String::as_str), Some("-"));
+}
+
+#[test]
+fn server_without_ranges_or_versions_sends_the_whole_object() {
+    let ignored = FileHeaders { ranges: RangeSupport::Ignored, ..strong_etag_headers() };
+    let unversioned = FileHeaders { etag: None, last_modified: None, ranges: RangeSupport::Correct };
+    for headers in [ignored, unversioned] {
+        let server = http_server(file_handler(object(), headers));
+        run_with_existing(&server, &object()[..1000], &[]).assert_stderr_contains("fetched from the start");
+    }
+}
+
+#[test]
+fn missing_object_leaves_the_file_unchanged() {
+    let server = http_server(|_| HttpResponse::new(404));
+    let dir = temp_dir();
+    fs::write(dir.path().join("file"), "mine").expect("a file");
+    run_fetch_url_in(dir.path(), ["-C", "-", "-o", "file", &server.url("/")]).assert_exit(78);
+    assert_eq!((read_text_file(dir.path(), "file").as_str(), entry_names(dir.path()).len()), ("mine", 1));
+}
+
+/// The checksum of a complete file is that of the object: the file is fetched again, and replaced if the checksum agrees.
+#[test]
+fn checksum_is_not_skipped_for_a_complete_file() {
+    let server = http_server(file_handler(object(), strong_etag_headers()));
+    let dir = temp_dir();
+    fs::write(dir.path().join("file"), object()).expect("a file");
+    let wrong = format!("md5:{}", "0".repeat(32));
+    let arguments = ["-C", "-", "--checksum", &wrong, "-o", "file", &server.url("/")];
+    run_fetch_url_in(dir.path(), arguments).assert_exit(91);
+    assert!(fs::read(dir.path().join("file")).expect("a file") == object());
+}
