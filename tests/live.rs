@@ -1,5 +1,5 @@
 //! Live tests: the `fetch-url` binary against the servers of `docker/` on 127.0.0.1: nginx, apache and caddy, four FTP servers,
-//! two gopher servers, two news servers and a telnetd. Scripted servers, proxies and pseudo-terminals supply the rest.
+//! two gopher servers, two news servers, a telnetd and three proxies. Scripted servers, proxies and pseudo-terminals supply the rest.
 //!
 //! `cargo xtask test` starts the servers and runs these tests; by hand:
 //!
@@ -30,6 +30,7 @@ mod live {
     mod nntp_server;
     mod peers;
     mod program;
+    mod proxies;
     mod server;
     mod telnet;
     mod terminal;

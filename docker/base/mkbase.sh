@@ -1,12 +1,13 @@
 #!/bin/sh
-# mkbase.sh [TAG]: a small Debian 12 image made with debootstrap, for machines where no image registry answers.
-# Needs root and Debian's debootstrap. TAG is fetch-url-test/base unless told otherwise.
+# mkbase.sh [TAG]: a small Debian image made with debootstrap, for machines where no image registry answers.
+# Needs root and Debian's debootstrap. TAG is fetch-url-test/base unless told otherwise, the release is SUITE (bookworm).
 #
-# MIRROR=URL selects the mirror. Without it, the mirror that apt on this machine uses for bookworm is taken, or Debian's
+# MIRROR=URL selects the mirror. Without it, the mirror that apt on this machine uses for the release is taken, or Debian's
 # public mirror if apt has none. An apt proxy is used and also configured in the image, so that apt-get in each
 # `docker build` on top of the image uses it, too.
 set -eu
 TAG=${1:-fetch-url-test/base}
+SUITE=${SUITE:-bookworm}
 LIMIT=${LIMIT:-300}      # seconds for debootstrap
 
 say() { echo "mkbase: $*" >&2; }
@@ -18,8 +19,8 @@ mirror_of() {
   apt-get indextargets --format '$(CREATED_BY) $(RELEASE) $(SITE)' 2>/dev/null |
     awk -v suite="$1" '$1 == "Packages" && $2 == suite { sub("/$", "", $3); print $3; exit }'
 }
-MAIN=${MIRROR:-$(mirror_of bookworm)};              MAIN=${MAIN:-http://deb.debian.org/debian}
-SECURITY=${MIRROR:+$MIRROR-security};               SECURITY=${SECURITY:-$(mirror_of bookworm-security)}
+MAIN=${MIRROR:-$(mirror_of "$SUITE")};              MAIN=${MAIN:-http://deb.debian.org/debian}
+SECURITY=${MIRROR:+$MIRROR-security};               SECURITY=${SECURITY:-$(mirror_of "$SUITE-security")}
 SECURITY=${SECURITY:-http://deb.debian.org/debian-security}
 
 PROXY=
@@ -36,11 +37,11 @@ ROOT=$(mktemp -d); LOG=$ROOT.log
 trap 'rm -rf "$ROOT" "$LOG"' EXIT
 chmod 755 "$ROOT"
 EXTRA=; case $MAIN in https:*) EXTRA=--include=ca-certificates ;; esac
-say "bookworm from $MAIN"
-timeout "$LIMIT" debootstrap --variant=minbase --merged-usr $EXTRA bookworm "$ROOT" "$MAIN" >"$LOG" 2>&1 ||
+say "$SUITE from $MAIN"
+timeout "$LIMIT" debootstrap --variant=minbase --merged-usr $EXTRA "$SUITE" "$ROOT" "$MAIN" >"$LOG" 2>&1 ||
   { tail -n 15 "$LOG" >&2; say "debootstrap failed"; exit 1; }
 
-printf 'deb %s main\n' "$MAIN bookworm" "$MAIN bookworm-updates" "$SECURITY bookworm-security" >"$ROOT/etc/apt/sources.list"
+printf 'deb %s main\n' "$MAIN $SUITE" "$MAIN $SUITE-updates" "$SECURITY $SUITE-security" >"$ROOT/etc/apt/sources.list"
 [ -z "$PROXY" ] || echo "Acquire::http::Proxy \"$PROXY\";" >"$ROOT/etc/apt/apt.conf.d/proxy"
 
 # As in the official slim image: no package caches, no documentation, and no services started on installation.

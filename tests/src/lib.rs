@@ -199,6 +199,7 @@ pub use prospero::server::ProsperoServer;
 pub use prospero::text_fault_list::PROSPERO_TEXT_FAULTS;
 pub use proxy::server::{ConnectFault, ProxyServer};
 pub use proxy::socks::SocksFault;
+pub use proxy::tls_front::TlsFront;
 pub use proxy::tunnel::{AddressType, Tunnel};
 #[cfg(unix)]
 pub use pty::Terminal;

@@ -100,7 +100,8 @@ fn resume_of_a_complete_part_finishes_the_file(server: Server) {
     dir.assert_entries(&["here"]);
     assert_eq!(dir.read("here"), range());
     // If the file is complete and no `.part` file exists, the same command succeeds and changes nothing.
-    dir.fetch(&["-C", "-", "-o", "here", &url]).assert_success("");
+    let again = dir.fetch(&["-C", "-", "-o", "here", &url]);
+    again.assert_exit(0).assert_stderr_contains("here is already complete: 80000 bytes");
     assert_eq!(dir.read("here"), range());
 }
 

@@ -1,4 +1,5 @@
-//! HTTP proxies (forwarding and CONNECT) and SOCKS5 proxies on loopback, with or without faults.
+//! HTTP proxies (forwarding and CONNECT) and SOCKS proxies on loopback, with or without faults. A SOCKS5 proxy without
+//! login accepts SOCKS4 and SOCKS4a too.
 //!
 //! ```
 //! use fetch_url_tests::ProxyServer;
@@ -242,18 +243,18 @@ impl Connection<'_> {
         fault: Option<SocksFault>,
     ) -> Result<()> {
         let Some(tunnel) = socks::read_request(&mut wire, login, fault)? else { return close(wire) };
-        let port = tunnel.port;
+        let (port, is_socks4) = (tunnel.port, tunnel.is_socks4);
         let tunnel = self.log_tunnel(tunnel);
         match fault {
             Some(SocksFault::HalfReply) => socks::send_half_reply(&mut wire)?,
-            Some(SocksFault::Refuse(code)) => socks::send_reply(&mut wire, code)?,
+            Some(SocksFault::Refuse(code)) => socks::send_reply(&mut wire, code, is_socks4)?,
             Some(_) => {}
             None => match connect_origin(&wire, port) {
                 Ok(origin) => {
-                    socks::send_reply(&mut wire, socks::SUCCEEDED)?;
+                    socks::send_reply(&mut wire, socks::SUCCEEDED, is_socks4)?;
                     return carry(wire, origin, b"", |bytes| self.log_opening(tunnel, bytes));
                 }
-                Err(_) => socks::send_reply(&mut wire, socks::CONNECTION_REFUSED)?,
+                Err(_) => socks::send_reply(&mut wire, socks::CONNECTION_REFUSED, is_socks4)?,
             },
         }
         close(wire)

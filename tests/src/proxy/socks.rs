@@ -1,4 +1,4 @@
-//! The server side of SOCKS5 (RFC 1928, RFC 1929), up to the reply that opens the tunnel.
+//! The server side of SOCKS5 (RFC 1928, RFC 1929), SOCKS4 and SOCKS4a, up to the reply that opens the tunnel.
 
 use std::io::{Error, Read, Result, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -8,6 +8,10 @@ use crate::proxy::tunnel::Tunnel;
 use crate::server::tcp_connection::TcpConnection;
 
 const VERSION: u8 = 5;
+/// SOCKS4: the version of a request, and the reply codes.
+const VERSION_4: u8 = 4;
+const GRANTED_4: u8 = 0x5a;
+const REJECTED_4: u8 = 0x5b;
 /// Authentication methods (RFC 1928 §3).
 const NO_LOGIN: u8 = 0;
 const USER_AND_PASSWORD: u8 = 2;
@@ -41,7 +45,11 @@ pub(crate) fn read_request(
     login: Option<&(String, String)>,
     fault: Option<SocksFault>,
 ) -> Result<Option<Tunnel>> {
-    let [_, count] = read_bytes(wire)?;
+    let [version] = read_bytes(wire)?;
+    if version == VERSION_4 {
+        return read_socks4_request(wire).map(Some);
+    }
+    let [count] = read_bytes(wire)?;
     let mut offered = vec![0; usize::from(count)];
     wire.read_exact(&mut offered)?;
     let method = if login.is_some() { USER_AND_PASSWORD } else { NO_LOGIN };
@@ -72,8 +80,35 @@ pub(crate) fn read_request(
     if command == 1 { Ok(Some(tunnel)) } else { Err(Error::other("only CONNECT is supported")) }
 }
 
+/// Reads the rest of a SOCKS4 or SOCKS4a request. The user name becomes the login.
+fn read_socks4_request(wire: &mut TcpConnection) -> Result<Tunnel> {
+    let [_, high, low] = read_bytes(wire)?;
+    let address = Ipv4Addr::from(read_bytes::<4>(wire)?);
+    let user = read_to_nul(wire)?;
+    let host = match address.octets() {
+        [0, 0, 0, last] if last != 0 => String::from_utf8(read_to_nul(wire)?).map_err(Error::other)?,
+        _ => address.to_string(),
+    };
+    let login = Some((user, Vec::new())).filter(|(user, _)| !user.is_empty());
+    Ok(Tunnel { login, is_socks4: true, ..Tunnel::new(&host, u16::from_be_bytes([high, low])) })
+}
+
+fn read_to_nul(wire: &mut TcpConnection) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    loop {
+        match read_bytes(wire)? {
+            [0] => return Ok(text),
+            [byte] => text.push(byte),
+        }
+    }
+}
+
 /// Sends a reply. Its bound address is 0.0.0.0:0.
-pub(crate) fn send_reply(wire: &mut TcpConnection, code: u8) -> Result<()> {
+pub(crate) fn send_reply(wire: &mut TcpConnection, code: u8, is_socks4: bool) -> Result<()> {
+    if is_socks4 {
+        let code = if code == SUCCEEDED { GRANTED_4 } else { REJECTED_4 };
+        return wire.write_all(&[0, code, 0, 0, 0, 0, 0, 0]);
+    }
     wire.write_all(&[VERSION, code, 0, 1, 0, 0, 0, 0, 0, 0])
 }
 

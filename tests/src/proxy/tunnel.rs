@@ -36,8 +36,10 @@ pub struct Tunnel {
     pub host: String,
     /// The port.
     pub port: u16,
-    /// User and password of SOCKS5. Those of an HTTP proxy are in the header fields of the request.
+    /// User and password of SOCKS5, or the user of SOCKS4. Those of an HTTP proxy are in the header fields of the request.
     pub login: Option<(Vec<u8>, Vec<u8>)>,
+    /// The request was one of SOCKS4 or SOCKS4a.
+    pub is_socks4: bool,
     /// The first bytes from the client in the tunnel: up to and including the first LF, at most 1024 bytes.
     pub opening: Vec<u8>,
 }
@@ -51,7 +53,7 @@ impl Tunnel {
             Ok(std::net::IpAddr::V6(_)) => AddressType::V6,
             Err(_) => AddressType::Name,
         };
-        Self { address_type, host: host.to_owned(), port, login: None, opening: Vec::new() }
+        Self { address_type, host: host.to_owned(), port, login: None, is_socks4: false, opening: Vec::new() }
     }
 
     /// Adds bytes of the client to [`opening`](Self::opening), up to its end.
