@@ -2,7 +2,7 @@
 //! checks what it left.
 //!
 //! The plan of a round comes from a seed (`chaos/plan.rs`): what is fetched, from which server (`chaos/site.rs`), and what happens
-//! to the processes (`chaos/process.rs`). `chaos/round.rs` plays it and checks the result. A round can be repeated with
+//! to the processes (`chaos/process.rs`) and the disk (`chaos/volume.rs`). `chaos/round.rs` plays it and checks the result. A round can be repeated with
 //! its seed; only the moment of a kill relative to the transfer differs.
 
 mod content;
@@ -10,6 +10,7 @@ mod plan;
 mod process;
 mod round;
 mod site;
+mod volume;
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -57,6 +58,7 @@ impl Options {
 struct Shared<'a> {
     options: Options,
     program: &'a Path,
+    can_mount: bool,
     started: Instant,
     next: AtomicU64,
     tally: Mutex<Tally>,
@@ -74,7 +76,7 @@ impl Shared<'_> {
     fn play_rounds(&self) {
         while let Some(seed) = self.next_seed() {
             let plan = Plan::from_seed(seed);
-            match round::play(&plan, self.program) {
+            match round::play(&plan, self.program, self.can_mount) {
                 Ok(tally) => lock(&self.tally).add(&tally),
                 Err(why) => {
                     let again = format!("cargo xtask chaos --seed {seed} --rounds 1");
@@ -91,13 +93,35 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Plays the rounds, two for each processor at a time, and reports the failed ones.
+/// The command of this program that plays the rounds in a mount namespace of its own.
+pub(crate) const WITH_VOLUMES: &str = "chaos-with-volumes";
+
+/// Plays the rounds, where possible with full and read-only file systems.
 pub(crate) fn run(words: &[&str]) -> Result<(), String> {
+    Options::read(words)?;
+    let this = std::env::current_exe().map_err(|error| error.to_string())?;
+    match volume::in_mount_namespace(&this) {
+        Ok(mut command) => program::run_command(command.arg(WITH_VOLUMES).args(words)),
+        Err(error) => {
+            println!("chaos: full and read-only file systems skipped: {error}");
+            play_all(words, false)
+        }
+    }
+}
+
+/// Plays the rounds in a mount namespace of this process.
+pub(crate) fn run_with_volumes(words: &[&str]) -> Result<(), String> {
+    play_all(words, true)
+}
+
+/// Plays the rounds, two for each processor at a time, and reports the failed ones.
+fn play_all(words: &[&str], can_mount: bool) -> Result<(), String> {
     let options = Options::read(words)?;
     let program = program::fetch_url(&[])?;
     let shared = Shared {
         options,
         program: &program,
+        can_mount,
         started: Instant::now(),
         next: AtomicU64::new(0),
         tally: Mutex::default(),

@@ -1,5 +1,5 @@
-//! `cargo xtask gen`: files that are generated from the code and kept in the repository: the tables of the README, the
-//! man pages, the shell completions. With `--check` it only lists the outdated ones.
+//! `cargo xtask gen`: files that are generated from the code and kept in the repository: the tables of the README and the
+//! site, the man pages, the shell completions. With `--check` it only lists the outdated ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,37 @@ use fetch_url::Fetcher;
 use fetch_url::driver::SchemeSupport;
 use fetch_url::internal::CODES;
 use fetch_url::url::{SCHEMES, Url, parse};
+use fetch_url_cli::flags::foreign_options::{CURL_OPTIONS, Equivalent, WGET_OPTIONS};
 
+use crate::manual;
 use crate::program::root;
 
 const NAME: &str = "fetch-url";
-const README: &str = "README.md";
+const FOREIGN_OPTIONS: &str = "docs/spec/foreign-options.md";
+const FOREIGN_OPTIONS_HEAD: &str = "# Options of curl and wget
 
-/// A section of the README and the function that generates it.
+`cargo xtask gen` makes this page of the table that the hints for unknown options use. The options are those of the manuals
+of curl 7.88 and wget 1.21.
+
+- *the same*: the option has the same name and meaning.
+- *ours*: another option, command or program does it. An unknown option is `usage` (2), and the hint names ours.
+- *different*: the behaviour differs on purpose, for the reason given.
+- *refused*: the option is `usage` (2), with the reason as the hint.
+";
+
+/// A section of a page and the function that generates it.
 struct Section {
+    page: &'static str,
     name: &'static str,
     make: fn() -> String,
 }
 
-const SECTIONS: [Section; 2] =
-    [Section { name: "exit-codes", make: exit_codes }, Section { name: "schemes", make: schemes }];
+const SECTIONS: [Section; 4] = [
+    Section { page: "README.md", name: "exit-codes", make: exit_codes },
+    Section { page: "README.md", name: "schemes", make: schemes },
+    Section { page: "docs/site/src/scripting.md", name: "exit-codes", make: exit_codes },
+    Section { page: "docs/site/src/schemes.md", name: "schemes", make: schemes },
+];
 
 const COMPLETIONS: [(Shell, &str); 3] = [(Shell::Bash, "bash"), (Shell::Zsh, "zsh"), (Shell::Fish, "fish")];
 
@@ -68,7 +85,11 @@ pub(crate) fn check() -> Result<(), String> {
 /// Returns the files whose text differs from the generated text.
 fn stale() -> Stale {
     let mut stale = Stale { files: Vec::new(), faults: Vec::new() };
-    for made in manual().into_iter().chain([readme()]).chain(COMPLETIONS.map(|shell| Ok(completions(shell))))
+    for made in manual()
+        .into_iter()
+        .chain(pages())
+        .chain([Ok(foreign_options())])
+        .chain(COMPLETIONS.map(|shell| Ok(completions(shell))))
     {
         match made {
             Ok(file) => stale.files.push(file),
@@ -79,12 +100,19 @@ fn stale() -> Stale {
     stale
 }
 
-fn readme() -> Result<GeneratedFile, String> {
-    let mut text = fs::read_to_string(root().join(README)).map_err(|error| format!("{README}: {error}"))?;
-    for Section { name, make } in SECTIONS {
-        text = with_section(&text, name, &make()).map_err(|why| format!("{README}: {why}"))?;
+/// Returns the pages with generated sections.
+fn pages() -> Vec<Result<GeneratedFile, String>> {
+    let mut names: Vec<&str> = SECTIONS.iter().map(|section| section.page).collect();
+    names.dedup();
+    names.into_iter().map(page_with_sections).collect()
+}
+
+fn page_with_sections(page: &str) -> Result<GeneratedFile, String> {
+    let mut text = fs::read_to_string(root().join(page)).map_err(|error| format!("{page}: {error}"))?;
+    for Section { name, make, .. } in SECTIONS.iter().filter(|section| section.page == page) {
+        text = with_section(&text, name, &make()).map_err(|why| format!("{page}: {why}"))?;
     }
-    Ok(GeneratedFile { path: README.into(), text })
+    Ok(GeneratedFile { path: page.into(), text })
 }
 
 /// Returns `text` with `body` between the markers of a section.
@@ -110,9 +138,9 @@ fn schemes() -> String {
     let mut table = "| scheme | defined in | port | support |\n|---|---|---|---|\n".to_owned();
     for row in SCHEMES.iter().filter(|row| !row.name.is_empty()) {
         let port = row.default_port.map_or(String::new(), |port| port.to_string());
-        let standing = with_a_url(row.name, |url| in_words(url, fetcher.support(url)));
-        let standing = standing.unwrap_or("unknown");
-        table += &format!("| `{}` | {} | {port} | {standing} |\n", row.name, row.defined_in);
+        let equivalent = with_a_url(row.name, |url| in_words(url, fetcher.support(url)));
+        let equivalent = equivalent.unwrap_or("unknown");
+        table += &format!("| `{}` | {} | {port} | {equivalent} |\n", row.name, row.defined_in);
     }
     table
 }
@@ -124,8 +152,8 @@ fn with_a_url<T>(scheme: &str, format_example: impl Fn(&Url<'_>) -> T) -> Option
     forms.iter().find_map(|text| parse(text).ok().map(|parsed| format_example(&parsed.url)))
 }
 
-const fn in_words(url: &Url<'_>, standing: SchemeSupport) -> &'static str {
-    match standing {
+const fn in_words(url: &Url<'_>, equivalent: SchemeSupport) -> &'static str {
+    match equivalent {
         SchemeSupport::BuiltIn if matches!(url, Url::Mailto(_) | Url::Telnet(_)) => "not a file: explained",
         SchemeSupport::BuiltIn => "fetched",
         SchemeSupport::NotBuiltIn => "parsed and explained, not built in yet",
@@ -145,15 +173,38 @@ fn manual() -> Vec<Result<GeneratedFile, String>> {
 
 fn page(name: String, command: clap::Command) -> Result<GeneratedFile, String> {
     let (path, mut page) = (Path::new("docs").join(format!("{name}.1")), Vec::new());
-    let made = clap_mangen::Man::new(command).title(name).render(&mut page);
+    // The exit statuses have a section of their own.
+    let command = command.after_help(None::<&str>).after_long_help(None::<&str>);
+    let made = clap_mangen::Man::new(command).title(&name).render(&mut page);
     made.map_err(|error| format!("the manual page: {error}"))?;
+    page.extend(manual::sections(&name).into_bytes());
     Ok(GeneratedFile { path, text: text_of(&page) })
 }
 
+/// Returns the page with the tables of the options of curl and wget.
+fn foreign_options() -> GeneratedFile {
+    let mut text = FOREIGN_OPTIONS_HEAD.to_owned();
+    for (program, table) in [("curl", CURL_OPTIONS), ("wget", WGET_OPTIONS)] {
+        text += &format!("\n## {program}\n\n| option | here |\n|---|---|\n");
+        for row in table {
+            let names = row.names.split(", ").map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let equivalent = match row.equivalent {
+                Equivalent::Same => "the same".to_owned(),
+                Equivalent::Ours(ours) => format!("ours: {ours}"),
+                Equivalent::Different(why) => format!("different: {why}"),
+                Equivalent::Refused("") => "refused".to_owned(),
+                Equivalent::Refused(why) => format!("refused: {why}"),
+                _ => "unknown".to_owned(),
+            };
+            text += &format!("| {names} | {} |\n", equivalent.replace('|', "\\|"));
+        }
+    }
+    GeneratedFile { path: FOREIGN_OPTIONS.into(), text }
+}
+
 fn completions((shell, name): (Shell, &str)) -> GeneratedFile {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut fetch_url_cli::flags::command(), NAME, &mut script);
-    GeneratedFile { path: Path::new("docs/completions").join(name), text: text_of(&script) }
+    let script = fetch_url_cli::completion_script(shell);
+    GeneratedFile { path: Path::new("docs/completions").join(name), text: text_of(script.as_bytes()) }
 }
 
 /// Returns the text without spaces at the ends of lines.

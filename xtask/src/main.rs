@@ -5,14 +5,19 @@
     reason = "commands for developers print to the terminal"
 )]
 
+mod api;
 mod bench;
 mod chaos;
 mod complexity;
 mod demo;
+mod dist;
 mod fuzz;
 mod generated;
+mod manual;
 mod program;
+mod release;
 mod servers;
+mod site;
 mod test;
 mod tidy;
 
@@ -32,9 +37,16 @@ usage: cargo xtask CHORE
   demo            fetch a URL of every scheme from servers made for it; needs nothing but Rust
   chaos [--seed N] [--rounds N] [--seconds N]  random faults, kills and full disks; 200 rounds by default
   complexity [FILTER]  instructions per byte of hostile texts must not grow with their length; needs valgrind
+  dist [--twice | --try]  packages, a static binary, a container image, checksums; --twice compares the bytes of two
+                  builds, --try installs the packages in Debian containers
   bench [FILTER [--against PROGRAM]]  measure the rows whose name contains FILTER against the installed peers, and
                   against another build of fetch-url
-  gen [--check]   write README's tables, the manual page, the completions; or say which are stale";
+  bench --plot [FILE]  draw the figures of target/bench.json, or of FILE, into docs/site/src/plots
+  api [--check]   write the listings of the public API in docs/api; or say how it differs from them; needs nightly and
+                  cargo-public-api
+  release --dry-run [--without STEP ...]  run everything that a release needs, and list what would be published
+  site            build the documentation site in target/site and check its links; needs mdbook
+  gen [--check]   write the tables of README and site, the manual pages, the completions; or say which are stale";
 
 /// Prints what a command skipped, if anything.
 fn print_skipped(skipped: Option<String>) {
@@ -51,13 +63,22 @@ fn main() -> ExitCode {
         ["servers", "down"] => servers::down(),
         ["fuzz", ref arguments @ ..] => fuzz::run(arguments),
         ["demo"] => demo::run(),
+        ["dist", ref options @ ..] => dist::run(options),
         ["chaos", ref options @ ..] => chaos::run(options),
+        [chaos::WITH_VOLUMES, ref options @ ..] => chaos::run_with_volumes(options),
         ["complexity"] => complexity::run("").map(print_skipped),
         ["complexity", filter] => complexity::run(filter).map(print_skipped),
         [complexity::READ_ALL, filter] => {
             complexity::read_all(filter);
             Ok(())
         }
+        ["bench", "--plot"] => site::plot(None),
+        ["bench", "--plot", file] => site::plot(Some(file)),
+        ["site"] => site::run(),
+        ["api"] => api::write(),
+        ["api", "--check"] => api::check().map(print_skipped),
+        ["release", "--dry-run"] => release::dry_run(&[]),
+        ["release", "--dry-run", "--without", ref steps @ ..] => release::dry_run(steps),
         ["bench"] => bench::run("", None),
         ["bench", filter] => bench::run(filter, None),
         ["bench", filter, "--against", program] => bench::run(filter, Some(Path::new(program))),

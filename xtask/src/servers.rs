@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Each server and its plaintext port; `docker/README.md` lists all ports.
-const SERVERS: [(&str, u16, ReadySign); 15] = [
+const SERVERS: [(&str, u16, ReadySign); 16] = [
     ("apache", 17081, ReadySign::Page),
     ("bsdftpd", 17124, ReadySign::Greeting),
     ("busybox", 17127, ReadySign::Greeting),
@@ -23,6 +23,7 @@ const SERVERS: [(&str, u16, ReadySign); 15] = [
     ("inn", 17119, ReadySign::News),
     ("nginx", 17080, ReadySign::Page),
     ("proftpd", 17122, ReadySign::Greeting),
+    ("proxies", 17182, ReadySign::ProxiedPage),
     ("pureftpd", 17123, ReadySign::Greeting),
     ("pyftpdlib", 17125, ReadySign::Greeting),
     ("pygopherd", 17071, ReadySign::Text),
@@ -44,6 +45,8 @@ enum ReadySign {
     Options,
     /// A test file over HTTP.
     Page,
+    /// A test file of nginx through an HTTP proxy.
+    ProxiedPage,
     /// A test file over gopher.
     Text,
 }
@@ -189,7 +192,9 @@ impl ReadySign {
             (Self::Greeting, Ok(bytes)) => bytes.starts_with(b"220"),
             (Self::News, Ok(bytes)) => bytes.starts_with(b"20"),
             (Self::Options, Ok(bytes)) => bytes[0] == 0xff, // IAC
-            (Self::Page, Ok(bytes)) => bytes.starts_with(b"HTTP/1.") && bytes.ends_with(b" 200"),
+            (Self::Page | Self::ProxiedPage, Ok(bytes)) => {
+                bytes.starts_with(b"HTTP/1.") && bytes.ends_with(b" 200")
+            }
             (Self::Text, Ok(bytes)) => bytes.starts_with(b"About"),
             (_, Err(_)) => false,
         }
@@ -201,6 +206,7 @@ impl ReadySign {
             Self::Greeting | Self::News => b"QUIT\r\n",
             Self::Options => b"",
             Self::Page => b"GET /hello.txt HTTP/1.0\r\nHost: localhost\r\n\r\n",
+            Self::ProxiedPage => b"GET http://nginx:17080/hello.txt HTTP/1.0\r\nHost: nginx:17080\r\n\r\n",
             Self::Text => b"/about.txt\r\n",
         };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));

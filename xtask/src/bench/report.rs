@@ -20,12 +20,14 @@ pub(super) struct Measured {
     tools: Vec<Figures>,
 }
 
-/// The medians of one tool.
+/// The medians of one tool, and its best run.
 struct Figures {
     name: &'static str,
     version: String,
     wall_ms: f64,
+    min_wall_ms: f64,
     cpu_ms: f64,
+    min_cpu_ms: f64,
     memory_mib: Option<f64>,
 }
 
@@ -70,9 +72,11 @@ impl Measured {
 
 impl Figures {
     fn new(tool: &Tool, samples: &[Sample]) -> Self {
-        let of = |figure: fn(&Sample) -> Duration| {
-            median(samples.iter().map(|sample| figure(sample).as_secs_f64() * 1e3).collect())
+        let values = |figure: fn(&Sample) -> Duration| {
+            samples.iter().map(move |sample| figure(sample).as_secs_f64() * 1e3)
         };
+        let of = |figure| median(values(figure).collect());
+        let best = |figure| values(figure).fold(f64::INFINITY, f64::min);
         let memory: Vec<f64> =
             samples.iter().filter_map(|sample| Some(sample.memory? as f64 / 1_048_576.0)).collect();
         // The memory is missing if a run ended before its first sample.
@@ -81,7 +85,9 @@ impl Figures {
             name: tool.name,
             version: tool.version.clone(),
             wall_ms: of(|sample| sample.wall),
+            min_wall_ms: best(|sample| sample.wall),
             cpu_ms: of(|sample| sample.cpu),
+            min_cpu_ms: best(|sample| sample.cpu),
             memory_mib,
         }
     }
@@ -106,8 +112,8 @@ fn median(mut values: Vec<f64>) -> f64 {
 /// Returns a line for each tool of each row; the ratios are fetch-url's figures divided by those of the tool.
 pub(super) fn table(measured: &[Measured]) -> String {
     let mut text = format!(
-        "{:<12} {:<10} {:>9} {:>9} {:>8} {:>10} {:>9}\n",
-        "workload", "tool", "wall ms", "CPU ms", "RSS MiB", "ours: wall", "ours: CPU"
+        "{:<12} {:<10} {:>9} {:>9} {:>9} {:>9} {:>8} {:>10} {:>9}\n",
+        "workload", "tool", "wall ms", "best", "CPU ms", "best", "RSS MiB", "ours: wall", "ours: CPU"
     );
     for row in measured {
         for tool in &row.tools {
@@ -117,11 +123,13 @@ pub(super) fn table(measured: &[Measured]) -> String {
                 _ => String::new(),
             };
             let line = format!(
-                "{:<12} {:<10} {:>9.1} {:>9.1} {memory:>8} {:>10} {:>9}",
+                "{:<12} {:<10} {:>9.1} {:>9.1} {:>9.1} {:>9.1} {memory:>8} {:>10} {:>9}",
                 row.row.name,
                 tool.name,
                 tool.wall_ms,
+                tool.min_wall_ms,
                 tool.cpu_ms,
+                tool.min_cpu_ms,
                 ratio(Measure::Wall),
                 ratio(Measure::Cpu)
             );
@@ -149,7 +157,9 @@ fn as_json(measured: &Measured) -> Value {
             "name": tool.name,
             "version": tool.version,
             "wall_ms": tool.wall_ms,
+            "min_wall_ms": tool.min_wall_ms,
             "cpu_ms": tool.cpu_ms,
+            "min_cpu_ms": tool.min_cpu_ms,
             "rss_mib": tool.memory_mib,
             "ours_to_it": {
                 "wall": measured.ratio(Measure::Wall, tool),
@@ -176,7 +186,9 @@ mod tests {
             name,
             version: String::new(),
             wall_ms: 2.0 * cpu_ms,
+            min_wall_ms: cpu_ms,
             cpu_ms,
+            min_cpu_ms: cpu_ms,
             memory_mib: None,
         };
         Measured { row: &WORKLOADS[0], rounds: 5, tools: vec![figures(OURS, ours), figures("curl", curls)] }

@@ -42,6 +42,10 @@ pub(super) enum Disturbance {
     Suspension(Duration, Duration),
     /// Writing beyond this size of a file fails, as on a full disk.
     FileSizeLimit(u32),
+    /// The file system has only this many free bytes.
+    FullVolume(u32),
+    /// The file system is read-only.
+    ReadOnlyVolume,
     /// A second process with the same arguments runs at the same time.
     SecondProcess,
 }
@@ -93,6 +97,13 @@ const FOREIGN: [&str; 8] = [
 
 const SIGNALS: [&str; 4] = ["KILL", "TERM", "HUP", "INT"];
 
+impl Disturbance {
+    /// Returns `true` if the directory must be a file system of its own.
+    pub(super) const fn needs_volume(self) -> bool {
+        matches!(self, Self::FullVolume(_) | Self::ReadOnlyVolume)
+    }
+}
+
 impl Plan {
     pub(super) fn from_seed(seed: u64) -> Self {
         let mut rng = Rng::with_seed(seed);
@@ -128,11 +139,13 @@ fn files(rng: &mut Rng, task: Task, versions: usize) -> Vec<SiteFile> {
 
 fn disturbed_run(rng: &mut Rng, has_versions: bool) -> DisturbedRun {
     let moment = Duration::from_micros(rng.u64(..150_000));
-    let disturbance = match rng.u32(..10) {
+    let disturbance = match rng.u32(..12) {
         0 => Disturbance::Nothing,
         1 => Disturbance::Suspension(moment, Duration::from_millis(rng.u64(1..200))),
         2 => Disturbance::FileSizeLimit(rng.u32(..400_000)),
         3 => Disturbance::SecondProcess,
+        4 => Disturbance::FullVolume(rng.u32(..400_000)),
+        5 => Disturbance::ReadOnlyVolume,
         _ => Disturbance::Signal(SIGNALS[rng.usize(..SIGNALS.len())], moment),
     };
     let update_after = (has_versions && rng.bool()).then(|| rng.u64(..8));
@@ -158,5 +171,10 @@ mod tests {
         for task in TASKS {
             assert!((0..100).any(|seed| Plan::from_seed(seed).task == task), "{task:?}");
         }
+        let has = |wanted: fn(&Disturbance) -> bool| {
+            (0..100).any(|seed| Plan::from_seed(seed).runs.iter().any(|run| wanted(&run.disturbance)))
+        };
+        assert!(has(|what| matches!(what, Disturbance::FullVolume(_))));
+        assert!(has(|what| *what == Disturbance::ReadOnlyVolume));
     }
 }

@@ -57,7 +57,10 @@ pub(super) fn run(
             send_signal(&child, "CONT")?;
             Ok(vec![wait(child)?])
         }
-        Disturbance::Nothing | Disturbance::FileSizeLimit(_) => Ok(vec![wait(start()?)?]),
+        Disturbance::Nothing
+        | Disturbance::FileSizeLimit(_)
+        | Disturbance::FullVolume(_)
+        | Disturbance::ReadOnlyVolume => Ok(vec![wait(start()?)?]),
     }
 }
 

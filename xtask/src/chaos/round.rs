@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use super::plan::{Disturbance, DisturbedRun, Plan, Task};
 use super::process::{self, Ended};
 use super::site::Site;
+use super::volume::Volume;
 
 /// A debug build needs about 25 MiB.
 const MAX_MEMORY: u64 = 64 << 20;
@@ -26,6 +27,8 @@ pub(super) struct Tally {
     succeeded: u64,
     failed: u64,
     killed: u64,
+    /// Runs on a full or a read-only file system.
+    on_volumes: u64,
     peak_memory: u64,
 }
 
@@ -35,6 +38,7 @@ impl Tally {
         self.succeeded += other.succeeded;
         self.failed += other.failed;
         self.killed += other.killed;
+        self.on_volumes += other.on_volumes;
         self.peak_memory = self.peak_memory.max(other.peak_memory);
     }
 
@@ -50,12 +54,12 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rounds, succeeded, failed, killed, peak_memory } = self;
+        let Self { rounds, succeeded, failed, killed, on_volumes, peak_memory } = self;
         write!(
             f,
             "{rounds} rounds passed; processes: {succeeded} succeeded, {failed} failed, {killed} were killed; "
         )?;
-        write!(f, "peak memory {} MiB", peak_memory >> 20)
+        write!(f, "{on_volumes} runs on full or read-only disks; peak memory {} MiB", peak_memory >> 20)
     }
 }
 
@@ -63,22 +67,29 @@ struct Round<'a> {
     plan: &'a Plan,
     program: &'a Path,
     site: Site,
+    /// The file system of the directory, if it is one of its own. It is unmounted before `folder` is removed.
+    volume: Option<Volume>,
     folder: TempDir,
     tally: Tally,
 }
 
-/// Plays a round. The error says what was wrong.
-pub(super) fn play(plan: &Plan, program: &Path) -> Result<Tally, String> {
-    let round = Round::start(plan, program).map_err(|error| format!("the round does not start: {error}"))?;
+/// Plays a round. The error says what was wrong. If file systems cannot be mounted, those runs are not disturbed.
+pub(super) fn play(plan: &Plan, program: &Path, can_mount: bool) -> Result<Tally, String> {
+    let round = Round::start(plan, program, can_mount)
+        .map_err(|error| format!("the round does not start: {error}"))?;
     round.play()
 }
 
 impl<'a> Round<'a> {
-    fn start(plan: &'a Plan, program: &'a Path) -> IoResult<Self> {
+    fn start(plan: &'a Plan, program: &'a Path, can_mount: bool) -> IoResult<Self> {
         let folder = tempfile::tempdir()?;
         let site = Site::start(plan, checksum_list(plan))?;
-        let round = Self { plan, program, site, folder, tally: Tally { rounds: 1, ..Tally::default() } };
+        let tally = Tally { rounds: 1, ..Tally::default() };
+        let mut round = Self { plan, program, site, volume: None, folder, tally };
         fs::create_dir(round.directory())?;
+        if can_mount && plan.runs.iter().any(|run| run.disturbance.needs_volume()) {
+            round.volume = Some(Volume::mount(&round.directory())?);
+        }
         for name in &plan.foreign {
             fs::write(round.directory().join(name), format!("the user's {name}"))?;
         }
@@ -104,13 +115,27 @@ impl<'a> Round<'a> {
 
     fn play_disturbed(&mut self, run: DisturbedRun) -> Result<(), String> {
         self.site.update_after(run.update_after);
-        let ended = self.run(run.disturbance)?;
+        let ended = self.run_on_volume(run.disturbance)?;
         let files = self.check_files().map_err(|why| format!("{why}: {ended:?}"))?;
         for process in &ended {
             let is_second = run.disturbance == Disturbance::SecondProcess;
             self.check_process(process, is_second, &files).map_err(|why| format!("{why}: {process:?}"))?;
         }
         Ok(())
+    }
+
+    /// Runs the program while the file system is full or read-only, if `what` says so.
+    fn run_on_volume(&mut self, what: Disturbance) -> Result<Vec<Ended>, String> {
+        let failed = |error| format!("the file system cannot be changed: {error}");
+        match (&self.volume, what) {
+            (Some(volume), Disturbance::FullVolume(bytes)) => volume.limit(bytes).map_err(failed)?,
+            (Some(volume), Disturbance::ReadOnlyVolume) => volume.make_read_only().map_err(failed)?,
+            _ => return self.run(what),
+        }
+        let ended = self.run(what);
+        self.tally.on_volumes += 1;
+        self.volume.iter().try_for_each(Volume::release).map_err(failed)?;
+        ended
     }
 
     fn run(&mut self, what: Disturbance) -> Result<Vec<Ended>, String> {
