@@ -161,14 +161,15 @@ impl Connector {
         let addresses = self.resolve_allowed(host, port, &deadline).await?;
         let what = format!("{host}:{port}");
         let stream = self.connect_tcp(&addresses, Phase::Connect, &what, &deadline).await?;
+        let peer = stream
+            .peer_addr()
+            .map_err(|error| Error::io(Code::ConnectFailed, Phase::Connect, &what, error))?;
         self.connection_info.update(|facts| {
             facts.connected = Some(Instant::now());
-            (facts.remote_addr, facts.local_addr) = (stream.peer_addr().ok(), stream.local_addr().ok());
+            (facts.remote_addr, facts.local_addr) = (Some(peer), stream.local_addr().ok());
             facts.opened += 1;
         });
-        let peer =
-            stream.peer_addr().map_err(|error| Error::io(Code::ConnectFailed, Phase::Connect, &what, error));
-        Ok(ServerStream::tcp(stream, RemoteEnd::Address(peer?)))
+        Ok(ServerStream::tcp(stream, RemoteEnd::Address(peer)))
     }
 
     /// Opens a TCP connection to the first of `addresses` that accepts it. `what` names the peer in errors.

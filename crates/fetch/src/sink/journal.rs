@@ -6,13 +6,14 @@
 //! system was synced, so that the files of the lines before it survive a power failure. After a reboot, lines after the
 //! last `synced` line are ignored.
 
+mod entry;
 mod line_hasher;
 mod lines;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +23,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
+use self::entry::{Entry, FileTime, modified};
 use self::line_hasher::LineHasher;
 use self::lines::{Lines, first_line};
 use super::file_id::{file_id, is_file_at};
@@ -60,13 +62,13 @@ pub struct Journal {
 #[derive(Debug)]
 pub struct Finished {
     size: u64,
-    modified: String,
+    modified: Option<FileTime>,
 }
 
 impl Finished {
     /// Returns `true` if size and modification time of `file` are unchanged.
     pub fn is_unchanged(&self, file: &Metadata) -> bool {
-        self.size == file.len() && self.modified == changed(file)
+        self.size == file.len() && self.modified == Some(modified(file))
     }
 }
 
@@ -111,10 +113,10 @@ impl Journal {
         Ok(this)
     }
 
-    /// Adds the first line of a run.
+    /// Adds the first line of a run. A killed process leaves complete lines, and perhaps a part of one without line end.
     fn begin(&mut self) {
-        let line = json!({ "journal": self.subject, "boot": boot() });
-        self.push(&line);
+        let line = format!("{}\n", json!({ "journal": self.subject, "boot": boot() }));
+        self.pending.extend_from_slice(line.as_bytes());
     }
 
     /// Reads the entries of earlier runs, and rewrites the journal if many of its lines are superseded.
@@ -134,10 +136,10 @@ impl Journal {
     fn compact(&mut self) -> io::Result<()> {
         let (mut last, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
         while let Some(line) = lines.next()? {
-            if let Some(path) =
-                line["path"].as_str().filter(|_| self.done.contains(&self.hasher.digest_without_facts(&line)))
+            if let Some(entry) = Entry::from_line(&line)
+                && self.done.contains(&self.hasher.digest_without_facts(&entry))
             {
-                last.insert(path.to_owned(), line);
+                last.insert(entry.path.to_owned(), line);
             }
         }
         let mut text = format!("{}\n", json!({ "journal": self.subject, "boot": boot() }));
@@ -172,13 +174,13 @@ impl Journal {
 
     /// Returns `true` if the file at `path` was fetched from `source` with these facts and is unchanged since.
     pub fn has(&self, path: &str, source: &str, facts: &str, file: &Metadata) -> bool {
-        self.done.contains(&self.hasher.line_digest(&line(path, source, facts, file)))
+        self.done.contains(&self.hasher.line_digest(&Entry::new(path, source, facts, file)))
     }
 
     /// Returns `true` if an earlier run fetched the file at `path` from `source` and it is unchanged since. Facts are not
     /// compared.
     pub fn contains_source(&self, path: &str, source: &str, file: &Metadata) -> bool {
-        self.done.contains(&self.hasher.digest_without_facts(&line(path, source, "", file)))
+        self.done.contains(&self.hasher.digest_without_facts(&Entry::new(path, source, "", file)))
     }
 
     /// Records that `path` is finished. The line is written by [`Self::flush`], or together with others when there are
@@ -187,14 +189,14 @@ impl Journal {
     /// # Errors
     /// [`Code::SinkFailed`] if lines cannot be written.
     pub fn add(&mut self, path: &str, source: &str, facts: &str, file: &Metadata) -> Result<(), Error> {
-        let line = line(path, source, facts, file);
-        if !self.done.insert(self.hasher.line_digest(&line)) {
+        let entry = Entry::new(path, source, facts, file);
+        if !self.done.insert(self.hasher.line_digest(&entry)) {
             return Ok(());
         }
         if self.lines == 0 {
             self.begin();
         }
-        self.push(&line);
+        entry.write_line(&mut self.pending).map_err(|error| self.failed(error))?;
         self.lines += 1;
         let must_sync = self.synced.elapsed() >= SYNC_EVERY;
         if must_sync || self.pending.len() >= MAX_PENDING {
@@ -252,19 +254,11 @@ impl Journal {
         self.flush()?;
         let (mut finished, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
         while let Some(line) = lines.next().map_err(|error| self.failed(error))? {
-            if let (Some(path), Some(size)) = (line["path"].as_str(), line["size"].as_u64()) {
-                let changed = line["changed"].as_str().unwrap_or_default().to_owned();
-                finished.insert(path.to_owned(), Finished { size, modified: changed });
+            if let Some(Entry { path, size, modified, .. }) = Entry::from_line(&line) {
+                finished.insert(path.to_owned(), Finished { size, modified });
             }
         }
         Ok(finished)
-    }
-
-    /// Adds a line to those that are written next. A killed process leaves complete lines, and perhaps a part of one
-    /// without line end.
-    fn push(&mut self, line: &Value) {
-        // Writing to memory does not fail.
-        let _ = writeln!(self.pending, "{line}");
     }
 
     fn failed(&self, error: io::Error) -> Error {
@@ -303,9 +297,9 @@ impl<'m> EarlierRuns<'m> {
             self.begin_run(text("boot"));
         } else if let Some(count) = line["synced"].as_u64().and_then(|count| usize::try_from(count).ok()) {
             self.synced = self.start.saturating_add(count).min(self.digests.len()).max(self.synced);
-        } else if line["path"].is_string() {
-            self.paths.insert(self.hasher.path_hash(&line["path"]));
-            self.digests.push([self.hasher.line_digest(line), self.hasher.digest_without_facts(line)]);
+        } else if let Some(entry) = Entry::from_line(line) {
+            self.paths.insert(self.hasher.path_hash(entry.path));
+            self.digests.push([self.hasher.line_digest(&entry), self.hasher.digest_without_facts(&entry)]);
         }
     }
 
@@ -370,16 +364,6 @@ fn boot() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
-/// Returns the modification time with nanoseconds.
-fn changed(file: &Metadata) -> String {
-    format!("{}.{:09}", file.mtime(), file.mtime_nsec())
-}
-
-fn line(path: &str, source: &str, facts: &str, file: &Metadata) -> Value {
-    let (size, changed) = (file.len(), changed(file));
-    json!({ "path": path, "source": source, "facts": facts, "size": size, "changed": changed })
-}
-
 fn journal_error(path: &Path, detail: &str) -> Error {
     Error::new(Code::Usage, Phase::Plan, format!("{}: {detail}", path.display()))
 }
@@ -398,8 +382,9 @@ mod tests {
             if index == synced && synced > 0 {
                 text += &format!("{}\n", json!({ "synced": synced }));
             }
-            let line = line(name, "s", "f", &facts);
-            text += &format!("{line}\n");
+            let mut line = Vec::new();
+            Entry::new(name, "s", "f", &facts).write_line(&mut line).expect("memory");
+            text += str::from_utf8(&line).expect("JSON");
         }
         fs::write(&path, text).expect("a journal");
         path

@@ -1,30 +1,27 @@
-//! Digests of journal lines.
+//! Digests of journal entries.
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use serde_json::Value;
+use super::entry::Entry;
 
-/// Computes digests of lines, which use less memory than the lines. The keys are random for each process.
+/// Computes digests of entries, which use less memory than the entries. The keys are random for each process.
 #[derive(Debug, Default)]
 pub(super) struct LineHasher(RandomState, RandomState);
 
 impl LineHasher {
-    pub(super) fn line_digest(&self, line: &Value) -> u128 {
-        self.of([&line["path"], &line["source"], &line["facts"], &line["size"], &line["changed"]])
+    pub(super) fn line_digest(&self, entry: &Entry<'_>) -> u128 {
+        let half = |state: &RandomState| u128::from(state.hash_one(entry));
+        half(&self.0) << 64 | half(&self.1)
     }
 
-    /// Returns the digest of a line without its facts.
-    pub(super) fn digest_without_facts(&self, line: &Value) -> u128 {
-        self.of([&line["path"], &line["source"], &Value::Null, &line["size"], &line["changed"]])
+    /// Returns the digest of an entry without its facts.
+    pub(super) fn digest_without_facts(&self, entry: &Entry<'_>) -> u128 {
+        // No facts contain NUL, so this is not the digest of another entry.
+        self.line_digest(&Entry { facts: "\0", ..*entry })
     }
 
     /// Returns the hash of a path.
-    pub(super) fn path_hash(&self, path: &Value) -> u64 {
+    pub(super) fn path_hash(&self, path: &str) -> u64 {
         self.0.hash_one(path)
-    }
-
-    fn of(&self, values: [&Value; 5]) -> u128 {
-        let half = |state: &RandomState| u128::from(state.hash_one(values));
-        half(&self.0) << 64 | half(&self.1)
     }
 }

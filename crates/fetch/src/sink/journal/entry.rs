@@ -1,0 +1,95 @@
+//! An entry of a journal: one finished file.
+
+use std::fs::Metadata;
+use std::io::{self, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+
+use serde_json::Value;
+
+/// A time in seconds since 1970, and the nanoseconds of the second.
+pub(super) type FileTime = (i64, i64);
+
+/// A finished file, as a line of the journal describes it.
+#[derive(Clone, Copy, Debug, Hash, PartialEq)]
+pub(super) struct Entry<'a> {
+    pub(super) path: &'a str,
+    pub(super) source: &'a str,
+    pub(super) facts: &'a str,
+    pub(super) size: u64,
+    /// The modification time; `None` if the line has no valid one.
+    pub(super) modified: Option<FileTime>,
+}
+
+impl<'a> Entry<'a> {
+    pub(super) fn new(path: &'a str, source: &'a str, facts: &'a str, file: &Metadata) -> Self {
+        Self { path, source, facts, size: file.len(), modified: Some(modified(file)) }
+    }
+
+    /// Returns the entry of a line, or `None` if the line is of another kind.
+    pub(super) fn from_line(line: &'a Value) -> Option<Self> {
+        let text = |name: &str| line[name].as_str().unwrap_or_default();
+        Some(Self {
+            path: line["path"].as_str()?,
+            source: text("source"),
+            facts: text("facts"),
+            size: line["size"].as_u64().unwrap_or_default(),
+            modified: parse_time(text("changed")),
+        })
+    }
+
+    /// Appends the line, which is a JSON object, to `buffer`.
+    ///
+    /// # Errors
+    /// None: writing to memory does not fail.
+    pub(super) fn write_line(&self, buffer: &mut Vec<u8>) -> io::Result<()> {
+        buffer.extend_from_slice(b"{\"changed\":\"");
+        if let Some((seconds, nanoseconds)) = self.modified {
+            write!(buffer, "{seconds}.{nanoseconds:09}")?;
+        }
+        buffer.extend_from_slice(b"\"");
+        for (name, text) in [("facts", self.facts), ("path", self.path), ("source", self.source)] {
+            write!(buffer, ",\"{name}\":")?;
+            serde_json::to_writer(&mut *buffer, text)?;
+        }
+        writeln!(buffer, ",\"size\":{}}}", self.size)
+    }
+}
+
+/// Returns the modification time of a file.
+pub(super) fn modified(file: &Metadata) -> FileTime {
+    (file.mtime(), file.mtime_nsec())
+}
+
+fn parse_time(text: &str) -> Option<FileTime> {
+    let (seconds, nanoseconds) = text.split_once('.')?;
+    Some((seconds.parse().ok()?, nanoseconds.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_line_is_read_as_the_same_entry() {
+        for (text, modified) in [
+            ("a", Some((1_700_000_000, 5))),
+            ("\"quoted\"\\ \u{1}\n\u{e4}", Some((-1, 999_999_999))),
+            ("", None),
+        ] {
+            let entry = Entry { path: text, source: text, facts: text, size: u64::MAX, modified };
+            let mut line = Vec::new();
+            entry.write_line(&mut line).expect("memory");
+            assert!(line.ends_with(b"}\n") && !line[..line.len() - 1].contains(&b'\n'));
+            let line = serde_json::from_slice(&line).expect("JSON");
+            assert_eq!(Entry::from_line(&line), Some(entry));
+        }
+    }
+
+    #[test]
+    fn line_without_a_path_is_no_entry() {
+        for line in [r#"{"synced":1}"#, r#"{"path":1}"#, "null", "[]"] {
+            let line = serde_json::from_str(line).expect("JSON");
+            assert_eq!(Entry::from_line(&line), None, "{line}");
+        }
+    }
+}
