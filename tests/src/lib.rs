@@ -202,7 +202,7 @@ pub use proxy::socks::SocksFault;
 pub use proxy::tls_front::TlsFront;
 pub use proxy::tunnel::{AddressType, Tunnel};
 #[cfg(unix)]
-pub use pty::Terminal;
+pub use pty::{Arrival, Terminal};
 pub use script::{Script, Step};
 pub use script_server::ScriptServer;
 pub use server::plain_or_tls_connection::Ending;

@@ -31,6 +31,15 @@ const TICK: Duration = Duration::from_millis(2);
 const SETUP: &str = "read -r _ && stty rows 24 cols \"$1\" echo && printf '\\036' && shift && exec \"$@\"";
 const READY: &str = "\x1e";
 
+/// Output that arrived at the same time.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// The time since the recording began.
+    pub time: Duration,
+    /// The number of bytes of the whole output up to the end of this piece.
+    pub end: usize,
+}
+
 /// A running program and its terminal. Dropping it kills the program.
 pub struct Terminal {
     session: OsSession,
@@ -113,6 +122,19 @@ impl Terminal {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.shown
+    }
+
+    /// Waits for the end of the output. Returns when each piece of it arrived.
+    pub fn arrivals(&mut self) -> Result<Vec<Arrival>> {
+        let (start, mut arrivals) = (Instant::now(), Vec::<Arrival>::new());
+        self.wait_for("end of output", |this| {
+            let end = this.shown.len();
+            if arrivals.last().map_or(0, |last| last.end) < end {
+                arrivals.push(Arrival { time: start.elapsed(), end });
+            }
+            this.has_ended.then_some(())
+        })?;
+        Ok(arrivals)
     }
 
     /// Waits for the end of the program. Returns its exit status, or the negative number of the signal that killed
@@ -218,6 +240,15 @@ mod tests {
         }
         let error = terminal.expect("two").unwrap_err().to_string();
         assert_eq!(error, "no `two` in: one\\r\\ntwo\\r\\none\\r\\n");
+    }
+
+    #[test]
+    fn pieces_of_output_have_the_time_of_their_arrival() {
+        let mut terminal = shell("printf one; sleep 0.2; printf two");
+        let arrivals = terminal.arrivals().unwrap();
+        let [first, .., last] = arrivals[..] else { panic!("{arrivals:?}") };
+        assert_eq!((&terminal.bytes()[..first.end], last.end), (&b"one"[..], 6));
+        assert!(last.time >= first.time + Duration::from_millis(100), "{arrivals:?}");
     }
 
     #[test]

@@ -101,7 +101,7 @@ fn check_output(row: &Row, output: &CommandOutput, fixture: &Fixture) -> Result<
 }
 
 /// Formats a command as a user would type it.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:%@=,+~".contains(c);
     if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { format!("'{text}'") }
 }

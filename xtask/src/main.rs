@@ -15,6 +15,7 @@ mod fuzz;
 mod generated;
 mod manual;
 mod program;
+mod record;
 mod release;
 mod servers;
 mod site;
@@ -35,6 +36,7 @@ usage: cargo xtask CHORE
   fuzz [TARGET ...] [--seconds N]  run the fuzz targets whose name contains TARGET, or all, each for N seconds
                   (default 60); needs the nightly toolchain and cargo-fuzz
   demo            fetch a URL of every scheme from servers made for it; needs nothing but Rust
+  record          draw a session in a terminal as assets/demo.svg, for the README
   chaos [--seed N] [--rounds N] [--seconds N]  random faults, kills and full disks; 200 rounds by default
   complexity [FILTER]  instructions per byte of hostile texts must not grow with their length; needs valgrind
   dist [--twice | --try]  packages, a static binary, a container image, checksums; --twice compares the bytes of two
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
         ["bench", "--plot"] => site::plot(None),
         ["bench", "--plot", file] => site::plot(Some(file)),
         ["site"] => site::run(),
+        ["record"] => record::run(),
         ["api"] => api::write(),
         ["api", "--check"] => api::check().map(print_skipped),
         ["release", "--dry-run"] => release::dry_run(&[]),
