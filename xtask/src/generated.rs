@@ -116,7 +116,7 @@ fn page_with_sections(page: &str) -> Result<GeneratedFile, String> {
 }
 
 /// Returns `text` with `body` between the markers of a section.
-fn with_section(text: &str, name: &str, body: &str) -> Result<String, String> {
+pub(crate) fn with_section(text: &str, name: &str, body: &str) -> Result<String, String> {
     let (open, close) = (format!("<!-- gen:{name} -->\n"), "<!-- /gen -->");
     let missing = |what: &str| format!("no `{}` for the section `{name}`", what.trim_end());
     let (before, rest) = text.split_once(&open).ok_or_else(|| missing(&open))?;

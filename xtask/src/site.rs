@@ -7,6 +7,7 @@ mod plot;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::generated::with_section;
 use crate::program::{root, run_command, version};
 
 const INSTALL: &str = "cargo install mdbook --locked";
@@ -29,20 +30,33 @@ pub(crate) fn check() -> Result<Option<String>, String> {
     build().map(|_| None)
 }
 
-/// Draws the plots of `cargo xtask bench` into the sources of the site, from `target/bench.json` or another file.
+/// Draws the plots of `cargo xtask bench` into the page on performance, from `target/bench.json` or another file.
 pub(crate) fn plot(measured: Option<&str>) -> Result<(), String> {
     let path = measured.map_or_else(|| root().join("target/bench.json"), PathBuf::from);
     let why = |error: std::io::Error| format!("{}: {error}; `cargo xtask bench` writes it", path.display());
     let text = fs::read_to_string(&path).map_err(why)?;
-    let folder = root().join("docs/site/src/plots");
-    for (name, svg) in plot::all(&text).map_err(|why| format!("{}: {why}", path.display()))? {
-        let to = folder.join(name);
-        fs::create_dir_all(&folder)
-            .and_then(|()| fs::write(&to, svg))
-            .map_err(|error| format!("cannot write {}: {error}", to.display()))?;
-        println!("site: wrote {}", to.display());
+    let plots = plot::all(&text).map_err(|why| format!("{}: {why}", path.display()))?;
+    let pages = root().join("docs/site/src");
+    let folder = pages.join("plots");
+    // Plots of rows that no longer exist must not stay.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
+    for (name, svg) in &plots {
+        write(&folder.join(name), svg)?;
     }
+    let page = pages.join("performance.md");
+    let text = fs::read_to_string(&page).map_err(|error| format!("{}: {error}", page.display()))?;
+    let images: String = plots
+        .iter()
+        .map(|(name, _)| format!("![{}](plots/{name})\n", name.trim_end_matches(".svg")))
+        .collect();
+    write(&page, &with_section(&text, "plots", &images)?)?;
+    println!("site: {} plots in {}", plots.len(), page.display());
     Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 fn build() -> Result<PathBuf, String> {

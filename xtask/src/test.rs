@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::program::{cargo, command_output, root, run_command, version};
-use crate::{chaos, complexity, demo, fuzz, generated, servers, site, tidy};
+use crate::{api, chaos, complexity, demo, fuzz, generated, servers, site, tidy};
 
 /// One step. It returns a description of what was skipped, or nothing.
 struct Step {
@@ -19,7 +19,7 @@ const fn step(name: &'static str, run: fn() -> Result<Option<String>, String>) -
     Step { name, run }
 }
 
-const STEPS: [Step; 19] = [
+const STEPS: [Step; 20] = [
     step("format", || all(["fmt", "--all", "--check"])),
     step("lints", || all(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])),
     step("tidy", || tidy::run().map(|()| None)),
@@ -32,6 +32,7 @@ const STEPS: [Step; 19] = [
     step("complexity", || complexity::run("")),
     step("docs", docs),
     step("documentation site", site::check),
+    step("public API", api::check),
     step("wasm32", wasm),
     step("ring", || all(["check", "-p", "fetch-url", "--no-default-features", "--features", "ring"])),
     step("drivers alone", drivers_alone),
