@@ -69,7 +69,7 @@ fn transfers(rows: &[&'static Workload], other_build: Option<&Path>) -> Result<V
 fn measure(row: &'static Workload, tools: &[Tool], fixture: &Fixture) -> Result<Measured, String> {
     let urls = fixture.urls(row);
     let out = fixture.folder().join("out");
-    let once = |tool: &Tool| run::once(tool, row, &urls, &out);
+    let once = |tool: &Tool| run::once(tool, row, &urls, fixture.authority(), &out);
     let mut warm: Vec<&Tool> = Vec::new();
     for tool in tools.iter().filter(|tool| tool.can(row)) {
         match once(tool) {

@@ -15,6 +15,9 @@ pub(super) struct Tool {
     arguments: &'static [&'static str],
     /// Its arguments for fetching many URLs, 16 at the same time, into one directory.
     many: &'static [&'static str],
+    /// Its argument before the path of a certification authority, and its argument that requests content codings.
+    ca_option: &'static str,
+    compressed_option: &'static str,
     speaks: &'static [Source],
 }
 
@@ -26,20 +29,36 @@ const EVERYTHING: &[Source] = &[
     Source::RemoteNews,
     Source::File,
     Source::Ftp,
+    Source::Ftps,
     Source::Gopher,
+    Source::Gzip,
     Source::Http,
+    Source::Http2,
+    Source::Https,
     Source::News,
 ];
-const CURLS: &[Source] = &[Source::RemoteFtp, Source::File, Source::Ftp, Source::Gopher, Source::Http];
+const CURLS: &[Source] = &[
+    Source::RemoteFtp,
+    Source::File,
+    Source::Ftp,
+    Source::Ftps,
+    Source::Gopher,
+    Source::Gzip,
+    Source::Http,
+    Source::Http2,
+    Source::Https,
+];
+const WGETS: &[Source] =
+    &[Source::RemoteFtp, Source::Ftp, Source::Ftps, Source::Gzip, Source::Http, Source::Https];
 const NEWS: &[Source] = &[Source::RemoteNews, Source::News];
 const FTP: &[Source] = &[Source::RemoteFtp, Source::Ftp];
-const HTTP: &[Source] = &[Source::Http];
-const HTTP_AND_FTP: &[Source] = &[Source::RemoteFtp, Source::Ftp, Source::Http];
+const WGET2S: &[Source] = &[Source::Gzip, Source::Http, Source::Http2, Source::Https];
+const ARIAS: &[Source] = &[Source::RemoteFtp, Source::Ftp, Source::Http, Source::Https];
 
 type Words = &'static [&'static str];
-type Peer = (&'static str, Words, Words, &'static [Source]);
+type Peer = (&'static str, Words, Words, [&'static str; 2], &'static [Source]);
 
-/// Name, arguments for one URL and for many, supported schemes. `{out}` is the file, or the directory of many files;
+/// Name, arguments for one URL and for many, options for an authority and for content codings, supported sources. `{out}` is the file, or the directory of many files;
 /// `{folder}` and `{name}` are its two parts, `{urls}` is many arguments, `{list}` a file with the URLs, `{base}` the
 /// directory of all the URLs, `{n}` the number of simultaneous transfers.
 const PEERS: [Peer; 5] = [
@@ -58,25 +77,35 @@ const PEERS: [Peer; 5] = [
             "{out}",
             "{urls}",
         ],
+        ["--cacert", "--compressed"],
         CURLS,
     ),
-    ("wget", &["--no-config", "-q", "-O", "{out}", "{url}"], &[], HTTP_AND_FTP),
+    (
+        "wget",
+        &["--no-config", "-q", "-O", "{out}", "{url}"],
+        &[],
+        ["--ca-certificate", "--compression=auto"],
+        WGETS,
+    ),
     (
         "wget2",
         &["--no-config", "-q", "-O", "{out}", "{url}"],
         &["--no-config", "-q", "--max-threads={n}", "-P", "{out}", "-i", "{list}"],
-        HTTP,
+        ["--ca-certificate", "--compression=gzip"],
+        WGET2S,
     ),
     (
         "aria2c",
         &["--no-conf", "-q", "--file-allocation=none", "-d", "{folder}", "-o", "{name}", "{url}"],
         &["--no-conf", "-q", "--file-allocation=none", "-j", "{n}", "-d", "{out}", "-i", "{list}"],
-        HTTP_AND_FTP,
+        ["--ca-certificate", ""],
+        ARIAS,
     ),
     (
         "lftp",
         &["--norc", "-c", "get {url} -o {out}"],
         &["--norc", "-c", "open {base}; mirror --parallel={n} --no-perms -r -i ^[0-9]+-[0-9]+.bin$ . {out}"],
+        ["", ""],
         FTP,
     ),
 ];
@@ -89,13 +118,17 @@ const MANY: &[&str] =
 pub(super) fn all(ours: &Path, other_build: Option<&Path>) -> Vec<Tool> {
     let mut tools = vec![fetch_url(OURS, ours)];
     tools.extend(other_build.map(|program| fetch_url("the other build", program)));
-    for (name, arguments, many, speaks) in PEERS {
-        if let Some(version) = program::version(name, "--version") {
-            tools.push(Tool { name, version, program: name.into(), arguments, many, speaks });
+    for peer in PEERS {
+        if let Some(version) = program::version(peer.0, "--version") {
+            tools.push(installed(peer, version));
         }
     }
     tools.extend(raw_news());
     tools
+}
+
+fn installed((name, arguments, many, [ca_option, compressed_option], speaks): Peer, version: String) -> Tool {
+    Tool { name, version, program: name.into(), arguments, many, ca_option, compressed_option, speaks }
 }
 
 fn fetch_url(name: &'static str, program: &Path) -> Tool {
@@ -105,6 +138,8 @@ fn fetch_url(name: &'static str, program: &Path) -> Tool {
         program: program.to_owned(),
         arguments: &["-s", "-o", "{out}", "{url}"],
         many: MANY,
+        ca_option: "--cacert",
+        compressed_option: "--compressed",
         speaks: EVERYTHING,
     }
 }
@@ -118,7 +153,8 @@ fn raw_news() -> impl Iterator<Item = Tool> {
     let program = std::env::current_exe().ok();
     SCRIPTS.into_iter().filter_map(move |(name, arguments)| {
         let program = program.clone()?;
-        Some(Tool { name, version: String::new(), program, arguments, many: &[], speaks: NEWS })
+        let peer = (name, arguments, &[][..], ["", ""], NEWS);
+        Some(Tool { program, ..installed(peer, String::new()) })
     })
 }
 
@@ -151,6 +187,17 @@ impl Tool {
         command
     }
 
+    /// Adds the options that the source needs; `ca` is the certification authority of the servers. Options may follow
+    /// the URLs in all tools.
+    pub(super) fn add_options(&self, command: &mut Command, source: Source, ca: &Path) {
+        if source.is_tls() {
+            command.arg(self.ca_option).arg(ca);
+        }
+        if source == Source::Gzip {
+            command.arg(self.compressed_option);
+        }
+    }
+
     /// Returns the command that fetches `url` into `out`.
     pub(super) fn command(&self, url: &str, out: &Path) -> Command {
         let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
@@ -170,8 +217,7 @@ mod tests {
 
     #[test]
     fn commands_are_filled() {
-        let (name, arguments, many, speaks) = PEERS[3];
-        let tool = Tool { name, version: String::new(), program: name.into(), arguments, many, speaks };
+        let tool = installed(PEERS[3], String::new());
         let urls = ["http://h/1".to_owned(), "http://h/2".to_owned()];
         let listed = tool.command_for_many(&urls, 16, Path::new("/x/list"), Path::new("/x/out"));
         assert_eq!(listed.get_args().last(), Some("/x/list".as_ref()));
@@ -179,5 +225,9 @@ mod tests {
         let words: Vec<_> = command.get_args().skip(3).collect();
         assert_eq!(words, ["-d", "/dev/shm/x", "-o", "out", "http://h/"]);
         assert!(!tool.speaks.contains(&Source::File));
+        let mut command = Command::new("aria2c");
+        tool.add_options(&mut command, Source::Https, Path::new("/x/ca.pem"));
+        tool.add_options(&mut command, Source::Http, Path::new("/x/ca.pem"));
+        assert_eq!(command.get_args().collect::<Vec<_>>(), ["--ca-certificate", "/x/ca.pem"]);
     }
 }

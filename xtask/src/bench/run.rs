@@ -31,7 +31,13 @@ pub(super) struct Sample {
 }
 
 /// Runs a tool with a missing output file or an empty directory, and checks that the output is complete.
-pub(super) fn once(tool: &Tool, row: &Workload, urls: &[String], out: &Path) -> Result<Sample, String> {
+pub(super) fn once(
+    tool: &Tool,
+    row: &Workload,
+    urls: &[String],
+    ca: &Path,
+    out: &Path,
+) -> Result<Sample, String> {
     remove(out);
     let failed = |why: String| format!("bench: {}: {}: {why}", tool.name, row.name);
     let told = |error: std::io::Error| failed(error.to_string());
@@ -43,6 +49,7 @@ pub(super) fn once(tool: &Tool, row: &Workload, urls: &[String], out: &Path) -> 
         fs::write(&list, urls.join("\n")).map_err(told)?;
         tool.command_for_many(urls, row.at_once, &list, out)
     };
+    tool.add_options(&mut command, row.source, ca);
     if matches!(row.source, Source::RemoteFtp | Source::RemoteNews) {
         command = delayed_network::in_local_namespace(&command);
     }

@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fetch_url_tests::CertFiles;
+
 use super::delayed_network;
 
 /// The time limit until it listens.
@@ -24,8 +26,23 @@ pub(super) struct Vsftpd {
 impl Vsftpd {
     /// Serves `folder` on this machine.
     pub(super) fn local(folder: &Path) -> Result<Self> {
+        Self::on_loopback(folder, "")
+    }
+
+    /// Serves `folder` on this machine, with implicit TLS.
+    pub(super) fn local_tls(folder: &Path, cert: &CertFiles) -> Result<Self> {
+        let settings = format!(
+            "ssl_enable=YES\nimplicit_ssl=YES\nallow_anon_ssl=YES\nforce_anon_logins_ssl=YES\nforce_anon_data_ssl=YES\n\
+             require_ssl_reuse=NO\nssl_tlsv1=YES\nrsa_cert_file={}\nrsa_private_key_file={}\n",
+            cert.cert.display(),
+            cert.key.display()
+        );
+        Self::on_loopback(folder, &settings)
+    }
+
+    fn on_loopback(folder: &Path, settings: &str) -> Result<Self> {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
-        let command = command(folder, "127.0.0.1", port)?;
+        let command = command(folder, "127.0.0.1", port, settings)?;
         let this = Self::start(command, format!("127.0.0.1:{port}"))?;
         let began = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
@@ -39,7 +56,7 @@ impl Vsftpd {
 
     /// Serves `folder` in the other network namespace.
     pub(super) fn remote(folder: &Path) -> Result<Self> {
-        let command = command(folder, delayed_network::REMOTE_ADDRESS, REMOTE_PORT)?;
+        let command = command(folder, delayed_network::REMOTE_ADDRESS, REMOTE_PORT, "")?;
         let this = Self::start(
             delayed_network::in_remote_namespace(&command),
             format!("{}:{REMOTE_PORT}", delayed_network::REMOTE_ADDRESS),
@@ -61,12 +78,12 @@ impl Drop for Vsftpd {
     }
 }
 
-fn command(folder: &Path, address: &str, port: u16) -> Result<Command> {
+fn command(folder: &Path, address: &str, port: u16, settings: &str) -> Result<Command> {
     let config = folder.join(format!("vsftpd-{port}.conf"));
     let text = format!(
         "listen=YES\nbackground=NO\nlisten_address={address}\nlisten_port={port}\nanonymous_enable=YES\n\
          local_enable=NO\nanon_root={}\nrun_as_launching_user=YES\nseccomp_sandbox=NO\nxferlog_enable=NO\n\
-         max_clients=0\nmax_per_ip=0\n",
+         max_clients=0\nmax_per_ip=0\n{settings}",
         folder.display()
     );
     fs::write(&config, text)?;

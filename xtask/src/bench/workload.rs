@@ -24,9 +24,24 @@ pub(super) enum Source {
     RemoteNews,
     File,
     Ftp,
+    /// FTP over implicit TLS.
+    Ftps,
     Gopher,
+    /// A text that the server has in gzip, requested with that content coding.
+    Gzip,
     Http,
+    /// HTTP/2 over TLS.
+    Http2,
+    /// HTTP/1.1 over TLS.
+    Https,
     News,
+}
+
+impl Source {
+    /// Returns `true` if the tools need the certification authority of the bench.
+    pub(super) const fn is_tls(self) -> bool {
+        matches!(self, Self::Ftps | Self::Http2 | Self::Https)
+    }
 }
 
 /// The measured quantities.
@@ -54,6 +69,7 @@ impl Measure {
 }
 
 const GIB: u64 = 1 << 30;
+const MIB: u64 = 1 << 20;
 const KIB: u64 = 1 << 10;
 
 const fn to_curl(measure: Measure, ratio: f64) -> Target {
@@ -74,6 +90,9 @@ pub(super) const WORKLOADS: &[Workload] = &[
     one("ftp-1g", Source::Ftp, GIB, 5, to_curl(Measure::Cpu, 0.6)),
     one("gopher-1g", Source::Gopher, GIB, 5, to_curl(Measure::Cpu, 0.65)),
     one("file-1g", Source::File, GIB, 7, to_curl(Measure::Cpu, 0.6)),
+    one("https-1g", Source::Https, GIB, 5, to_curl(Measure::Cpu, 1.0)),
+    one("ftps-1g", Source::Ftps, GIB, 5, to_curl(Measure::Cpu, 1.0)),
+    one("gzip", Source::Gzip, 200 * MIB, 7, to_curl(Measure::Cpu, 1.0)),
     one("start-file", Source::File, KIB, 60, to_the_best(Measure::Wall, 0.6)),
     one("start-http", Source::Http, KIB, 60, to_the_best(Measure::Wall, 0.6)),
     one("start-ftp", Source::Ftp, KIB, 60, to_the_best(Measure::Wall, 0.6)),
@@ -87,6 +106,16 @@ pub(super) const WORKLOADS: &[Workload] = &[
         at_once: 16,
         rounds: 15,
         target: to_curl(Measure::Wall, 0.85),
+    },
+    Workload {
+        name: "many-http2",
+        source: Source::Http2,
+        folder: "",
+        size: KIB,
+        count: 2000,
+        at_once: 16,
+        rounds: 9,
+        target: to_curl(Measure::Wall, 1.0),
     },
     Workload {
         name: "many-ftp",
