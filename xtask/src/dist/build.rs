@@ -41,7 +41,9 @@ pub(super) fn binary(release: &Release, linkage: Linkage) -> Result<PathBuf, Str
         build.args(["--no-default-features", "--features", "minimal"]);
     }
     // With a separator that no flag contains; RUSTFLAGS would split paths at spaces.
-    build.env_remove("RUSTFLAGS").env("CARGO_ENCODED_RUSTFLAGS", rust_flags(linkage)?.join("\u{1f}"));
+    build
+        .env_remove("RUSTFLAGS")
+        .env("CARGO_ENCODED_RUSTFLAGS", rust_flags(release, linkage)?.join("\u{1f}"));
     let mut c_flags: Vec<String> =
         hidden_paths()?.iter().map(|(path, name)| format!("-ffile-prefix-map={path}={name}")).collect();
     c_flags.push("-fno-asynchronous-unwind-tables".to_owned());
@@ -55,12 +57,16 @@ pub(super) fn binary(release: &Release, linkage: Linkage) -> Result<PathBuf, Str
     Ok(binary)
 }
 
-fn rust_flags(linkage: Linkage) -> Result<Vec<String>, String> {
+fn rust_flags(release: &Release, linkage: Linkage) -> Result<Vec<String>, String> {
     let hidden = hidden_paths()?;
     let mut flags: Vec<String> =
         hidden.iter().map(|(path, name)| format!("--remap-path-prefix={path}={name}")).collect();
     // With panic=abort only backtraces need the tables. Those of the standard library stay.
     flags.push("-Cforce-unwind-tables=no".to_owned());
+    if release.target == "x86_64-unknown-linux-gnu" {
+        // lld, with which Rust links for this target, joins functions with the same code.
+        flags.push("-Clink-arg=-Wl,--icf=all".to_owned());
+    }
     if linkage == Linkage::Static {
         flags.push("-Ctarget-feature=+crt-static".to_owned());
     }
