@@ -14,6 +14,8 @@ mod mirror_help;
 mod network;
 mod news;
 mod route;
+#[cfg(feature = "serve")]
+mod serve;
 mod telnet_and_mailto;
 mod tls;
 mod values;
@@ -35,6 +37,8 @@ pub use mirror::MirrorFlags;
 pub use mirror_help::{DeferredMirrorFlags, SINGLE_OBJECT_OPTIONS};
 pub use network::{NetworkFlags, ProxyFlags};
 pub use news::{NewsFlags, NewsPart};
+#[cfg(feature = "serve")]
+pub use serve::{DeferredServeFlags, ServeFlags};
 pub use telnet_and_mailto::TelnetAndMailtoFlags;
 pub use tls::{TlsFlags, TlsMax};
 pub use values::ContinueAt;
@@ -50,7 +54,7 @@ use values::{parse_count, parse_range, parse_seconds, parse_size};
     args_override_self = true
 )]
 #[command(
-    override_usage = "fetch-url [OPTIONS] URL...\n       fetch-url mirror|explain|extract|completions ..."
+    override_usage = "fetch-url [OPTIONS] URL...\n       fetch-url mirror|serve|explain|extract|completions ..."
 )]
 #[command(after_help = "Run fetch-url --help for the exit statuses.")]
 #[command(after_long_help = exit_statuses())]
@@ -74,6 +78,10 @@ pub enum Verb {
     /// Copy a directory and everything below it: ftp, http, gopher, a news group, file
     #[command(override_usage = "fetch-url mirror [OPTIONS] URL [DIR]")]
     Mirror(DeferredMirrorFlags),
+    /// Serve every scheme to browsers, curl, wget and lynx: an HTTP proxy and gateway
+    #[cfg(feature = "serve")]
+    #[command(override_usage = "fetch-url serve [OPTIONS]")]
+    Serve(DeferredServeFlags),
     /// Print a completion script for a shell
     Completions {
         /// Shell that the script is for

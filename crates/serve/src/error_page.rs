@@ -1,7 +1,7 @@
 //! The answer that reports an error: a page for people, `application/problem+json` (RFC 9457) for programs.
 
 use bytes::Bytes;
-use fetch_url::Error;
+use fetch_url::{Code, Error, Hint, Phase};
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, RETRY_AFTER, VARY};
 use serde_json::json;
@@ -15,10 +15,13 @@ use crate::request_head::{HeadFault, RequestHead};
 use crate::security_headers::Author;
 use crate::status::status_of;
 
+/// The hint for targets in private networks.
+const PRIVATE: &str = "a server started with --allow-private reaches private and loopback addresses";
+
 /// Returns the answer for an error of a request. `url` is the URL of the request without its password.
 pub(crate) fn error_answer(head: &RequestHead, form: Form, error: &Error, url: Option<&str>) -> Answer {
     let status = status_of(error);
-    let hint = error.hint().map(ToString::to_string);
+    let hint = hint_text(error);
     let detail = error.to_string();
     let page =
         ErrorPage { status, code: error.code().name(), detail: &detail, hint: hint.as_deref(), url, form };
@@ -28,6 +31,23 @@ pub(crate) fn error_answer(head: &RequestHead, form: Form, error: &Error, url: O
     }
     answer.error = Some(error_for_log(error));
     answer
+}
+
+/// Returns a sentence about what helps: with the options of `fetch-url serve`, which people at a browser do not give.
+fn hint_text(error: &Error) -> Option<String> {
+    match error.hint() {
+        Some(Hint::Text(text)) => Some(text.clone()),
+        Some(Hint::Port(port)) => Some(format!("a server started with --allow-port {port} allows it")),
+        Some(Hint::NewsServer) => {
+            Some("start the server with --news-server HOST, or name one: news://HOST/GROUP".to_owned())
+        }
+        Some(Hint::Login | Hint::InsecureLogin) => {
+            Some("give a user name and a password; a news server needs nntps: for it".to_owned())
+        }
+        Some(Hint::PrivateRedirect) => Some(PRIVATE.to_owned()),
+        None if error.code() == Code::Policy && error.phase() == Phase::Connect => Some(PRIVATE.to_owned()),
+        _ => None,
+    }
 }
 
 /// Returns the answer for a request that is refused before anything is fetched.

@@ -87,7 +87,11 @@ fn with_words(url: Url<'static>, words: &str) -> Result<Url<'static>, Error> {
             let list = base.rsplit_once(['/', ':']).map_or("news:", |(list, _)| &base[..list.len() + 1]);
             let is_pattern = words.contains(['*', '?']);
             let pattern = if is_pattern { words.to_owned() } else { format!("*{words}*") };
-            format!("{list}{}", PercentEncoded::encode(pattern.as_bytes(), charset::GROUP))
+            let words: Vec<String> = pattern
+                .split('*')
+                .map(|part| PercentEncoded::encode(part.as_bytes(), charset::GROUP).to_string())
+                .collect();
+            format!("{list}{}", words.join("*"))
         }
         _ => return Err(Error::new(Code::Usage, Phase::Plan, "this URL has no search")),
     };

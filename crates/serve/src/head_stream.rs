@@ -179,10 +179,14 @@ impl HeadStream {
             match self.poll_receive(cx)? {
                 Poll::Ready(true) => {}
                 Poll::Ready(false) => return Poll::Ready(Ok(false)),
-                // The client waits for an answer.
-                Poll::Pending if self.heads.is_answering() => return Poll::Pending,
                 Poll::Pending => {
                     ready!(self.read_timer.as_mut().poll(cx));
+                    if self.heads.is_answering() {
+                        // The client waits, not the server. The timer must stay armed: hyper does not read again
+                        // when the answer ends.
+                        self.restart_idle_timer();
+                        continue;
+                    }
                     if !has_bytes {
                         return Poll::Ready(Ok(false));
                     }

@@ -64,7 +64,8 @@ impl Default for ServeOptions {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ServeLimits {
-    /// The maximum number of open connections of all clients. Further connections wait. Default: 512.
+    /// The maximum number of open connections of all clients. Further connections wait. Default:
+    /// 256.
     pub max_clients: usize,
     /// The maximum number of requests of one client address at the same time. Further requests get status 429. Default:
     /// 256.
@@ -85,7 +86,7 @@ pub struct ServeLimits {
 impl Default for ServeLimits {
     fn default() -> Self {
         Self {
-            max_clients: 512,
+            max_clients: 256,
             max_requests_per_client: 256,
             max_header_size: 32 * 1024,
             header_timeout: Duration::from_secs(10),
