@@ -1,5 +1,6 @@
 //! Makes the request for another server from the request of a client.
 
+use fetch_url::ftp::{FtpListing, FtpOptions};
 use fetch_url::gopher::GopherOptions;
 use fetch_url::http::{HeaderField, HttpOptions};
 use fetch_url::url::{PercentEncoded, WaisResource, charset, guess, parse};
@@ -137,6 +138,7 @@ impl GatewayRequest {
         match &url {
             Url::Http(_) => request = request.http(http_options(shared, head, asked.form)),
             Url::Gopher(_) => request = request.gopher(gopher_options(asked)),
+            Url::Ftp(_) => request = request.ftp(ftp_options()),
             _ => {}
         }
         Ok(Self { url, request, login })
@@ -164,6 +166,13 @@ fn http_options(shared: &Shared, head: &RequestHead, form: Form) -> HttpOptions 
     let own = format!("1.{} {}", head.version, shared.via_name);
     let via = via.chain([own]).collect::<Vec<_>>().join(", ");
     options.headers.push(HeaderField::new("via", via));
+    options
+}
+
+/// Returns the options for listings with sizes and times.
+fn ftp_options() -> FtpOptions {
+    let mut options = FtpOptions::default();
+    options.listing = FtpListing::Long;
     options
 }
 

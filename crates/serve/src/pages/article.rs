@@ -34,7 +34,7 @@ pub(crate) fn article_page(form: Form, url: &Url<'_>, message: &Message<'_>) -> 
                 }
             }
             @for position in 0..message.text_body_count() {
-                @if let Some(text) = message.body_text(position) { (text_with_links(form, &clean(text.chars()))) }
+                @if let Some(text) = message.body_text(position) { (text_with_links(form, &clean(text.chars().filter(|character| *character != '\r')))) }
             }
             (attachments(form, &url.to_string(), message))
             p { a href=(form.link(&format!("{url}?fetch-url-source=1"))) { "Source of the article" } }

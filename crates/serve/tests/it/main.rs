@@ -6,6 +6,7 @@ mod clients;
 mod conditions;
 mod connect;
 mod errors;
+mod fixture;
 mod forms;
 mod hostile_clients;
 mod hostile_upstream;

@@ -166,7 +166,8 @@ impl Reply {
     pub(crate) fn assert_shows(&self, texts: &[&str]) {
         let text = self.text();
         for expected in texts {
-            assert!(text.contains(expected), "{expected:?} is missing in {}:\n{text}", self.head);
+            let content = text.split_once("<main").map_or(text.as_str(), |(_, content)| content);
+            assert!(text.contains(expected), "{expected:?} is missing in {}:\n{content}", self.head);
         }
     }
 
