@@ -58,7 +58,7 @@ pub(crate) async fn answer(
         record: record(connection.peer, head.as_ref().ok()),
         started,
         _permit: permit,
-        _unanswered: unanswered,
+        unanswered,
     };
     let head = match head {
         Ok(head) => head,
@@ -186,8 +186,29 @@ async fn object(shared: &Arc<Shared>, head: &RequestHead, asked: &AskedUrl) -> A
     }
     match object::fetch(shared, head, asked).await {
         Ok(answer) => answer,
-        Err(error) => failed(shared, head, asked, &error),
+        Err(error) => match directory_redirect(shared, head, asked, &error).await {
+            Some(redirect) => redirect,
+            None => failed(shared, head, asked, &error),
+        },
     }
+}
+
+/// Returns the redirect to an FTP directory whose URL was given without its final slash (RFC 1738 §3.2.2).
+async fn directory_redirect(
+    shared: &Arc<Shared>,
+    head: &RequestHead,
+    asked: &AskedUrl,
+    error: &Error,
+) -> Option<Answer> {
+    let url = asked_url(asked).ok().filter(|_| error.code() == Code::NotFound)?;
+    let Url::Ftp(ftp) = &url else { return None };
+    let is_file = ftp.path().is_none_or(|path| path.name().is_empty() || path.typecode().is_some());
+    if is_file {
+        return None;
+    }
+    let directory = AskedUrl { text: format!("{url}/"), ..asked.clone() };
+    object::fetch(shared, head, &directory).await.ok()?;
+    Some(Answer::redirect(StatusCode::TEMPORARY_REDIRECT, &asked.form.link(&directory.text)))
 }
 
 /// Returns the answer for a request that failed. A server that requires a login gets one by status 401.

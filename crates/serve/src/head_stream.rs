@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::future::Future as _;
 use std::io;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -36,17 +36,32 @@ pub(crate) type ReadHead = Result<RequestHead, HeadFault>;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HeadQueue {
     heads: Arc<Mutex<VecDeque<ReadHead>>>,
+    answers: Arc<Answers>,
+}
+
+/// The answers of a connection that are under way.
+#[derive(Debug, Default)]
+struct Answers {
     /// The number of heads whose answers are not finished.
-    unanswered: Arc<AtomicUsize>,
+    unfinished: AtomicUsize,
+    /// The connection must end by a reset, which tells the client that the content is incomplete.
+    needs_reset: AtomicBool,
 }
 
 /// Counts a request as unanswered until it is dropped with the answer.
 #[derive(Debug)]
-pub(crate) struct UnansweredGuard(Arc<AtomicUsize>);
+pub(crate) struct UnansweredGuard(Arc<Answers>);
+
+impl UnansweredGuard {
+    /// Ends the connection by a reset.
+    pub(crate) fn reset_connection(&self) {
+        self.0.needs_reset.store(true, Ordering::Relaxed);
+    }
+}
 
 impl Drop for UnansweredGuard {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.unfinished.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -54,16 +69,16 @@ impl HeadQueue {
     /// Returns the head of the request that hyper has just passed to the handler, and the guard for its answer.
     pub(crate) fn take(&self) -> Option<(ReadHead, UnansweredGuard)> {
         let head = self.heads.lock().unwrap_or_else(PoisonError::into_inner).pop_front()?;
-        Some((head, UnansweredGuard(self.unanswered.clone())))
+        Some((head, UnansweredGuard(self.answers.clone())))
     }
 
     fn push(&self, head: ReadHead) {
-        self.unanswered.fetch_add(1, Ordering::Relaxed);
+        self.answers.unfinished.fetch_add(1, Ordering::Relaxed);
         self.heads.lock().unwrap_or_else(PoisonError::into_inner).push_back(head);
     }
 
     fn is_answering(&self) -> bool {
-        self.unanswered.load(Ordering::Relaxed) > 0
+        self.answers.unfinished.load(Ordering::Relaxed) > 0
     }
 }
 
@@ -231,6 +246,15 @@ impl HeadStream {
         let limit = self.limits.idle_timeout;
         let timer = self.write_timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
         timer.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl Drop for HeadStream {
+    fn drop(&mut self) {
+        if self.heads.answers.needs_reset.load(Ordering::Relaxed) {
+            // Without it, the connection ends as after a complete answer.
+            let _ = self.stream.set_zero_linger();
+        }
     }
 }
 

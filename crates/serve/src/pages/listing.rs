@@ -47,6 +47,8 @@ pub(crate) async fn listing_answer(
     let first = listing.next().await?;
     let shown = url.redacted().to_string();
     if let Some(form) = first.as_ref().and_then(|entry| ask_form::attributes_page(&place, entry, &shown)) {
+        // The attributes are complete only at the end of the list.
+        while listing.next().await?.is_some() {}
         return Ok(Answer::page(http::StatusCode::OK, form));
     }
     if is_newsgroup(url) {

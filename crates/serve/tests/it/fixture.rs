@@ -3,9 +3,9 @@
 use fetch_url::url::HostPort;
 use fetch_url_serve::ServeOptions;
 use fetch_url_tests::{
-    FtpConfig, FtpServer, GopherAsk, GopherConfig, GopherForm, GopherItem, GopherServer, HttpResponse, HttpServer,
-    NntpArticle, NntpConfig, NntpGroup, NntpServer, ProsperoConfig, ProsperoLink, ProsperoObject, ProsperoServer,
-    WaisConfig, WaisDatabase, WaisDocument, WaisServer,
+    FtpConfig, FtpServer, GopherAsk, GopherConfig, GopherForm, GopherItem, GopherServer, HttpResponse,
+    HttpServer, NntpArticle, NntpConfig, NntpGroup, NntpServer, ProsperoConfig, ProsperoLink, ProsperoObject,
+    ProsperoServer, WaisConfig, WaisDatabase, WaisDocument, WaisServer,
 };
 
 use crate::support::options;
@@ -88,11 +88,11 @@ fn gopher() -> GopherConfig {
         .plus()
         .item(GopherItem::menu("", &["/about", "/find", "/form", "/sub", "/image", "/data"]))
         .item(GopherItem::menu("/sub", &["/about"]).name("A directory with more"))
-        .item(
-            GopherItem::text("/about", "Hello from gopher.\r\n")
-                .name("About this server")
-                .view("text/html", Some("En_US"), "<p>Hello"),
-        )
+        .item(GopherItem::text("/about", "Hello from gopher.\r\n").name("About this server").view(
+            "text/html",
+            Some("En_US"),
+            "<p>Hello",
+        ))
         .item(
             GopherItem::search("/find", |words| {
                 let words = String::from_utf8_lossy(words).into_owned();
@@ -122,7 +122,13 @@ fn wais() -> WaisConfig {
 
 fn prospero() -> ProsperoConfig {
     ProsperoConfig::new()
-        .object("/srv", ProsperoObject::directory([ProsperoLink::file("a text", "/srv/a"), ProsperoLink::directory("more", "/srv/d")]))
+        .object(
+            "/srv",
+            ProsperoObject::directory([
+                ProsperoLink::file("a text", "/srv/a"),
+                ProsperoLink::directory("more", "/srv/d"),
+            ]),
+        )
         .object("/srv/a", ProsperoObject::file("hello from prospero\n"))
         .object("/srv/d", ProsperoObject::directory([]))
 }

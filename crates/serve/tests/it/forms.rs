@@ -12,7 +12,11 @@ fn gopher_search_has_a_form() {
     let url = fixture.gopher.url("7/find");
     let form = server.page(&format!("/{url}"));
     form.assert_shows(&[&format!("action=\"/{url}\""), "label for=\"words\""]);
-    for target in [format!("/{url}?fetch-url-words=a+b"), format!("{url}?fetch-url-words=a+b"), format!("/{url}%09a%20b")] {
+    for target in [
+        format!("/{url}?fetch-url-words=a+b"),
+        format!("{url}?fetch-url-words=a+b"),
+        format!("/{url}%09a%20b"),
+    ] {
         server.page(&target).assert_shows(&["You searched for a b"]);
     }
 }
@@ -44,7 +48,8 @@ fn gopher_plus_form_is_an_html_form() {
         "<textarea",
         "type=\"radio\"",
     ]);
-    let action = form.text().split("<form class=\"questions\" action=\"").nth(1).map(str::to_owned).expect("a form");
+    let action =
+        form.text().split("<form class=\"questions\" action=\"").nth(1).map(str::to_owned).expect("a form");
     let action = action.split('"').next().expect("a quote").to_owned();
     let fields = "fetch-url-answer-1=Me+%26+you&fetch-url-answer-2=green&fetch-url-answer-3=a%0D%0Ab&fetch-url-answer-4=0";
     let reply = server.page(&format!("{action}?{fields}"));

@@ -1,6 +1,8 @@
 //! The pages of directories, menus, groups, articles, searches and advice.
 
-use fetch_url_tests::{FtpConfig, FtpServer, GopherConfig, GopherItem, GopherServer, NntpConfig, NntpGroup, NntpServer};
+use fetch_url_tests::{
+    FtpConfig, FtpServer, GopherConfig, GopherItem, GopherServer, NntpConfig, NntpGroup, NntpServer,
+};
 
 use crate::fixture::Fixture;
 use crate::support::{TestServer, options};
@@ -36,8 +38,15 @@ fn gopher_menu_links_its_items() {
     let fixture = Fixture::start();
     let server = TestServer::with(fixture.options());
     let page = server.page(&format!("/{}", fixture.gopher.url("1")));
-    page.assert_shows(&["About this server</a>", "Search the archive", "A directory with more", "formats</a>", ">menu<"]);
-    let link = page.text().split("href=\"").find(|part| part.contains("About this server")).map(str::to_owned);
+    page.assert_shows(&[
+        "About this server</a>",
+        "Search the archive",
+        "A directory with more",
+        "formats</a>",
+        ">menu<",
+    ]);
+    let link =
+        page.text().split("href=\"").find(|part| part.contains("About this server")).map(str::to_owned);
     let link = link.and_then(|part| part.split('"').next().map(str::to_owned)).expect("a link");
     assert_eq!(server.page(&link).text(), "Hello from gopher.\r\n");
 }
@@ -52,7 +61,12 @@ fn newsgroups_threads_and_articles_are_pages() {
     filtered.assert_shows(&["fetch.empty"]);
     assert!(!filtered.text().contains("fetch.test</a>"), "{}", filtered.text());
     let threads = server.page("/news:fetch.test");
-    threads.assert_shows(&["The first article", "caf\u{e9} and links", "Zo\u{eb} Writer", "1994-12-01 12:34"]);
+    threads.assert_shows(&[
+        "The first article",
+        "caf\u{e9} and links",
+        "Zo\u{eb} Writer",
+        "1994-12-01 12:34",
+    ]);
     let text = threads.text();
     // The answer is a list in the entry of the article to which it refers.
     let (_, first) = text.split_once("The first article").expect("the first article");
@@ -90,7 +104,13 @@ fn wais_search_shows_results_with_scores() {
     form.assert_shows(&[&format!("action=\"/{url}\""), "fetch-url-words"]);
     assert_eq!(fixture.wais.connections(), 0);
     let results = server.page(&format!("/{url}?fetch-url-words=water"));
-    results.assert_shows(&["A poem about a river</a>", "The &lt;b&gt;sea&lt;/b&gt;", "500", "TEXT", "value=\"water\""]);
+    results.assert_shows(&[
+        "A poem about a river</a>",
+        "The &lt;b&gt;sea&lt;/b&gt;",
+        "500",
+        "TEXT",
+        "value=\"water\"",
+    ]);
     let document = fixture.wais.document_url("poems", "A poem about a river").expect("a document");
     let text = server.page(&format!("/{document}"));
     assert_eq!((text.status, text.text().as_str()), (200, "The river runs.\n"), "{text:?}");
@@ -110,14 +130,17 @@ fn prospero_directory_links_its_objects() {
 #[test]
 fn urls_without_objects_are_explained() {
     let server = TestServer::start();
-    server.page("/mailto:a@b.example?subject=%3Cx%3E").assert_shows(&["a@b.example", "href=\"mailto:a@b.example"]);
+    server
+        .page("/mailto:a@b.example?subject=%3Cx%3E")
+        .assert_shows(&["a@b.example", "href=\"mailto:a@b.example"]);
     server.page("/telnet://h.example:2323/").assert_shows(&["telnet", "h.example", "2323"]);
 }
 
 #[test]
 fn long_list_is_rendered_as_it_arrives() {
     let ftp = FtpServer::start(FtpConfig::new().generated_dir("/many", 5000)).expect("starts");
-    let gopher = GopherServer::start(GopherConfig::new().item(GopherItem::generated_menu("/m", 5000))).expect("starts");
+    let gopher = GopherServer::start(GopherConfig::new().item(GopherItem::generated_menu("/m", 5000)))
+        .expect("starts");
     let mut options = options();
     options.limits.max_page_entries = 4000;
     let server = TestServer::with(options);
