@@ -15,7 +15,7 @@ mod network;
 mod news;
 mod route;
 #[cfg(feature = "serve")]
-mod serve;
+pub mod serve;
 mod telnet_and_mailto;
 mod tls;
 mod values;
@@ -37,8 +37,6 @@ pub use mirror::MirrorFlags;
 pub use mirror_help::{DeferredMirrorFlags, SINGLE_OBJECT_OPTIONS};
 pub use network::{NetworkFlags, ProxyFlags};
 pub use news::{NewsFlags, NewsPart};
-#[cfg(feature = "serve")]
-pub use serve::{DeferredServeFlags, ServeFlags};
 pub use telnet_and_mailto::TelnetAndMailtoFlags;
 pub use tls::{TlsFlags, TlsMax};
 pub use values::ContinueAt;
@@ -80,8 +78,7 @@ pub enum Verb {
     Mirror(DeferredMirrorFlags),
     /// Serve every scheme to browsers, curl, wget and lynx: an HTTP proxy and gateway
     #[cfg(feature = "serve")]
-    #[command(override_usage = "fetch-url serve [OPTIONS]")]
-    Serve(DeferredServeFlags),
+    Serve(serve::DeferredServeFlags),
     /// Print a completion script for a shell
     Completions {
         /// Shell that the script is for

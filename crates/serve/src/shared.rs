@@ -85,6 +85,7 @@ impl Shared {
     /// Records an error for the start page.
     pub(crate) fn record_error(&self, url: String, message: String) {
         let mut errors = self.recent_errors.lock().unwrap_or_else(PoisonError::into_inner);
+        errors.retain(|earlier| earlier.url != url || earlier.message != message);
         errors.truncate(MAX_RECENT_ERRORS - 1);
         errors.push_front(RecentError { time: unix_time(), url, message });
     }

@@ -11,7 +11,7 @@ use fetch_url_serve::{LogSink, ServeOptions};
 use super::private_file::read_private_file;
 use super::{environment, news, tls};
 use crate::error::usage_error;
-use crate::flags::ServeFlags;
+use crate::flags::serve::ServeFlags;
 
 /// Makes the options of the server from the flags.
 pub(crate) fn options(flags: ServeFlags) -> Result<ServeOptions, Error> {

@@ -3,7 +3,7 @@
 use fetch_url::{Code, Error, Phase};
 use fetch_url_serve::Server;
 
-use crate::flags::ServeFlags;
+use crate::flags::serve::ServeFlags;
 use crate::{job, render, signal};
 
 /// Runs the server. SIGINT and SIGTERM finish the answers under way; a second signal ends the process at once. Returns

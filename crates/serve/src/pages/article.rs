@@ -1,6 +1,7 @@
 //! The page of a news article: header folded away, text with its links, attachments.
 
 use fetch_url::Url;
+use fetch_url::output::safe_name;
 use fetch_url::url::find_urls;
 use mail_parser::{Address, HeaderValue, Message, MimeHeaders as _};
 use maud::{Markup, html};
@@ -138,7 +139,8 @@ fn attachments(form: Form, url: &str, message: &Message<'_>) -> Markup {
                 h2 #attachments { "Attachments" }
                 ul {
                     @for (number, part) in message.attachments().enumerate() {
-                        @let name = part.attachment_name().unwrap_or("attachment");
+                        @let name = part.attachment_name().and_then(|name| safe_name(name.as_bytes()));
+                        @let name = name.unwrap_or_else(|| "attachment".to_owned());
                         li {
                             a href=(form.link(&format!("{url}?fetch-url-part={number}"))) { (clean(name.chars())) }
                             " " small { (size_text(part.contents().len() as u64)) }

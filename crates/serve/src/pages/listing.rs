@@ -122,6 +122,11 @@ fn title_of(url: &Url<'_>) -> String {
     match url {
         Url::Wais(url) if matches!(url.resource(), WaisResource::Search(_)) => "Search results".to_owned(),
         Url::News(_) => "Newsgroups".to_owned(),
+        Url::Gopher(gopher) => {
+            let selector = display_text(&gopher.selector().decode());
+            let host = gopher.host_port().host().to_string();
+            if matches!(selector.as_str(), "" | "/") { host } else { format!("{host} {selector}") }
+        }
         _ => {
             let text = url.redacted().to_string();
             let path = text.split_once("://").map_or(text.as_str(), |(_, rest)| rest);

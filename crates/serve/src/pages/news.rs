@@ -48,8 +48,8 @@ pub(super) fn group_row(place: &Place, entry: &Entry) -> Markup {
                     None => (name),
                 }
             }
-            td.number { (most) }
-            td { (posting) }
+            td.number data-label="Articles" { (most) }
+            td data-label="Posting" { (posting) }
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn row(place: &Place, entry: &Entry) -> Markup {
     let link = entry.url.as_deref().and_then(|url| place.form.untrusted_link(url));
     html! {
         tr {
-            td.number { @if let Some(score) = document.score { (score) } }
+            td.number data-label="Score" { @if let Some(score) = document.score { (score) } }
             td.name {
                 @match link {
                     Some(link) => a href=(link) { (headline) },

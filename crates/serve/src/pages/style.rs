@@ -4,7 +4,7 @@
 /// The style sheet.
 pub(crate) const STYLE: &str = include_str!("style.css");
 /// The SHA-256 of [`STYLE`], as Content-Security-Policy names it.
-pub(crate) const STYLE_HASH: &str = "sha256-YfF7SLfikJtUT/rVgTPXjtnizP/MPksJgHMyKO/YiBg=";
+pub(crate) const STYLE_HASH: &str = "sha256-JewmyYzhvrJLOPh2mk+OeGTbOOLxHNkbsDbsyJ60Aos=";
 
 #[cfg(test)]
 mod tests {

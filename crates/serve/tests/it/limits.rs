@@ -92,7 +92,7 @@ fn cancelled_requests_leave_nothing_behind() {
                     if number >= REQUESTS {
                         break;
                     }
-                    if number % 2 == 0 {
+                    if number.is_multiple_of(2) {
                         assert_eq!(server.get(&gopher.url("0/a"), &[]).text(), "hello\r\n");
                         continue;
                     }
