@@ -17,6 +17,14 @@ use crate::security_headers::Author;
 /// The maximum size of an article that is shown as a page, in bytes. Larger ones have their source only.
 const MAX_ARTICLE: usize = 8 * 1024 * 1024;
 
+/// Returns the charset that the header at the beginning of an article states for its text.
+pub(crate) fn article_charset(beginning: &[u8]) -> Option<String> {
+    let header = MessageParser::default().parse_headers(beginning)?;
+    let charset = header.content_type()?.attribute("charset")?.to_ascii_lowercase();
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
+    (!charset.is_empty() && charset.len() < 40 && charset.bytes().all(is_name)).then_some(charset)
+}
+
 /// Returns the page of the article in `body`, or the attachment that `asked` names.
 pub(crate) async fn article_answer(
     asked: &AskedUrl,

@@ -3,6 +3,7 @@
 use fetch_url::ftp::{FtpListing, FtpOptions};
 use fetch_url::gopher::GopherOptions;
 use fetch_url::http::{HeaderField, HttpOptions};
+use fetch_url::news::NewsOptions;
 use fetch_url::url::{PercentEncoded, WaisResource, charset, guess, parse};
 use fetch_url::{Code, Condition, Credential, Error, Phase, Request, Url};
 
@@ -139,6 +140,7 @@ impl GatewayRequest {
             Url::Http(_) => request = request.http(http_options(shared, head, asked.form)),
             Url::Gopher(_) => request = request.gopher(gopher_options(asked)),
             Url::Ftp(_) => request = request.ftp(ftp_options()),
+            Url::Nntp(_) => request = request.news(news_options()),
             _ => {}
         }
         Ok(Self { url, request, login })
@@ -173,6 +175,13 @@ fn http_options(shared: &Shared, head: &RequestHead, form: Form) -> HttpOptions 
 fn ftp_options() -> FtpOptions {
     let mut options = FtpOptions::default();
     options.listing = FtpListing::Long;
+    options
+}
+
+/// Returns the options with which several articles are a list.
+fn news_options() -> NewsOptions {
+    let mut options = NewsOptions::default();
+    options.list_ranges = true;
     options
 }
 

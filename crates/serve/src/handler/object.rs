@@ -14,7 +14,7 @@ use http::header::{
 
 use crate::answer::{Answer, HTML};
 use crate::answer_body::AnswerContent;
-use crate::article::article_answer;
+use crate::article::{article_answer, article_charset};
 use crate::conditions::matches_etag;
 use crate::disposition::attachment;
 use crate::gateway_request::{GatewayRequest, is_search_form};
@@ -164,10 +164,16 @@ fn with_type(answer: Answer, url: &Url<'_>, meta: &Meta, beginning: &[u8]) -> An
         _ => (essence, media_type),
     };
     let has_charset = media_type.to_ascii_lowercase().contains("charset=");
+    let is_article = matches!(meta.url, Url::News(_) | Url::Nntp(_));
+    let charset = || article_charset(beginning).filter(|_| is_article);
     let media_type = match essence.starts_with("text/") && !has_charset {
-        true => format!("{media_type}; charset={}", text_charset(beginning)),
+        true => {
+            let charset = charset().unwrap_or_else(|| text_charset(beginning).to_owned());
+            format!("{media_type}; charset={charset}")
+        }
         false => media_type.into_owned(),
     };
+    let answer = if is_article { answer.with(VARY, "Accept") } else { answer };
     let answer = answer.with(CONTENT_TYPE, &media_type);
     with_name(answer, url, meta, &essence)
 }

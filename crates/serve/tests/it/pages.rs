@@ -1,7 +1,8 @@
 //! The pages of directories, menus, groups, articles, searches and advice.
 
 use fetch_url_tests::{
-    FtpConfig, FtpServer, GopherConfig, GopherItem, GopherServer, NntpConfig, NntpGroup, NntpServer,
+    FtpConfig, FtpServer, GopherConfig, GopherItem, GopherServer, NntpArticle, NntpConfig, NntpGroup,
+    NntpServer,
 };
 
 use crate::fixture::Fixture;
@@ -93,6 +94,33 @@ fn newsgroups_threads_and_articles_are_pages() {
     let source = server.page("/news:2@test.invalid?fetch-url-source=1");
     assert_eq!(source.field("content-type"), Some("text/plain; charset=utf-8"));
     source.assert_shows(&["Subject: =?ISO-8859-1?Q?caf=E9?="]);
+}
+
+#[test]
+fn source_of_an_article_has_the_charset_of_its_header() {
+    let article = b"From: a@b\r\nSubject: s\r\nMessage-ID: <1@k>\r\nContent-Type: text/plain; charset=KOI8-R\r\n\r\n\xf0".as_slice();
+    let hostile = "From: a@b\r\nMessage-ID: <2@k>\r\nContent-Type: text/plain; charset=\"x; y\"\r\n\r\nhello";
+    let group = NntpGroup::new("fetch.test")
+        .append(NntpArticle::new(article).with_id("1@k"))
+        .append(NntpArticle::new(hostile).with_id("2@k"));
+    let news = NntpServer::start(NntpConfig::new().group(group)).expect("starts");
+    let server = TestServer::start();
+    for (number, expected) in [(1, "text/plain; charset=koi8-r"), (2, "text/plain; charset=utf-8")] {
+        let reply = server.get(&news.url(&format!("fetch.test/{number}")), &[]);
+        assert_eq!(
+            (reply.field("content-type"), reply.field("vary")),
+            (Some(expected), Some("Accept")),
+            "{reply:?}"
+        );
+    }
+}
+
+#[test]
+fn range_of_articles_is_a_list() {
+    let fixture = Fixture::start();
+    let server = TestServer::with(fixture.options());
+    let page = server.page(&format!("/{}", fixture.news.url("fetch.test/1-3")));
+    page.assert_shows(&["The first article</a>", "Another subject</a>"]);
 }
 
 #[test]
