@@ -15,11 +15,19 @@ use crate::support::{Reply, TestServer, options};
 
 /// The number of cases that run at the same time.
 const THREADS: usize = 12;
+/// The reason of the faults of several articles.
+const LISTED: &str = "a range of articles is a list here: the articles are not fetched";
 /// Faults that end differently behind this server, with the reason.
 const DIFFERENT: &[(&str, &str)] = &[
     ("search_type_3", "the form of the search is shown, and the server is not asked"),
     ("more_data", "the length is announced before the object, so more bytes are an error"),
     ("size_too_small", "the length is announced before the object, so a wrong one is an error"),
+    ("article_left_out", LISTED),
+    ("articles_swapped", LISTED),
+    ("last_article_twice", LISTED),
+    ("range_400_mid_way", LISTED),
+    ("range_480_mid_way", LISTED),
+    ("range_cut_in_the_last", LISTED),
 ];
 
 /// Asks for each row in plaintext that needs no option, as a path.
