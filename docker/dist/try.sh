@@ -13,7 +13,7 @@ dpkg -i "$DEB" || fail "dpkg -i"
 dpkg -L fetch-url | sort >/tmp/files
 
 [ "$(fetch-url -V | head -n 1)" = "fetch-url $VERSION" ] || fail "fetch-url -V prints $(fetch-url -V)"
-for page in fetch-url fetch-url-mirror fetch-url-explain fetch-url-extract fetch-url-completions; do
+for page in fetch-url fetch-url-mirror fetch-url-serve fetch-url-explain fetch-url-extract fetch-url-completions; do
     # zgrep is not enough: the page must also be formatted.
     MANWIDTH=80 man -P cat "$page" >/tmp/page 2>/tmp/page.err || fail "man $page: $(cat /tmp/page.err)"
     grep -q SYNOPSIS /tmp/page || fail "man $page has no synopsis"

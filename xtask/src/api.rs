@@ -8,11 +8,15 @@ use std::process::Command;
 use crate::program::{cargo, command_output, root, version};
 
 /// The libraries, with the features that are listed. The cryptography does not change the API; ring builds faster.
-const PACKAGES: [(&str, &[&str]); 3] = [
+const PACKAGES: [(&str, &[&str]); 4] = [
     ("fetch-url-core", &["--features", "idn"]),
     ("fetch-url-proto", &[]),
     (
         "fetch-url",
+        &["--no-default-features", "--features", "ring,ftp,gopher,mailto,news,prospero,telnet,wais"],
+    ),
+    (
+        "fetch-url-serve",
         &["--no-default-features", "--features", "ring,ftp,gopher,mailto,news,prospero,telnet,wais"],
     ),
 ];

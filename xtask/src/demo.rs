@@ -4,6 +4,7 @@
 //! The rows are in `demo/rows.rs`, the servers in `demo/fixture.rs`.
 
 mod fixture;
+mod gateway;
 mod rows;
 
 use std::fs;
@@ -33,7 +34,8 @@ pub(crate) fn run() -> Result<(), String> {
     println!("demo: building the program");
     let program = program::fetch_url(&[])?;
     println!("demo: {} rows, each with its own servers on loopback", ROWS.len());
-    let fixture = Fixture::start().map_err(|error| format!("demo: the servers do not start: {error}"))?;
+    let fixture =
+        Fixture::start(Some(&program)).map_err(|error| format!("demo: the servers do not start: {error}"))?;
     let mut wrong = Vec::new();
     for row in ROWS {
         println!("\n# {}", row.title);
@@ -141,7 +143,7 @@ mod tests {
 
     #[test]
     fn output_is_checked_by_exit_status_words_and_file() {
-        let fixture = Fixture::start().unwrap();
+        let fixture = Fixture::start(None).unwrap();
         let row = Row { exit: 3, shows: &["caret"], ..ROWS[0] };
         let output =
             |exit, err: &str| CommandOutput { exit: Some(exit), out: String::new(), err: err.to_owned() };

@@ -49,6 +49,30 @@ const MIRROR_EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
+/// Commands of `fetch-url serve` and its clients, with what they do.
+const SERVE_EXAMPLES: &[(&str, &str)] = &[
+    (
+        "fetch-url serve",
+        "Serve this computer at http://127.0.0.1:1738/. A browser opens the start page there.",
+    ),
+    (
+        "fetch-url serve --news-server news.example.org --log access.log",
+        "Read news groups, and write a log in the common log format.",
+    ),
+    (
+        "gopher_proxy=http://127.0.0.1:1738/ lynx gopher://gopher.example.org/",
+        "Read gopher in lynx; wais_proxy, ftp_proxy, news_proxy and nntp_proxy work as well.",
+    ),
+    (
+        "curl -x http://127.0.0.1:1738 ftp://ftp.example.org/file",
+        "Fetch through the server with curl; wget reads ftp_proxy.",
+    ),
+    (
+        "fetch-url serve --listen 192.168.1.5:1738 --allow-client 192.168.1.0/24",
+        "Serve the computers of a network.",
+    ),
+];
+
 const EXPLAIN_EXAMPLES: &[(&str, &str)] =
     &[("fetch-url explain --json example.com/x", "Print the parts of http://example.com/x as JSON.")];
 const EXTRACT_EXAMPLES: &[(&str, &str)] =
@@ -90,6 +114,7 @@ pub(crate) fn sections(name: &str) -> String {
         "fetch-url-mirror" => MIRROR_EXAMPLES,
         "fetch-url-explain" => EXPLAIN_EXAMPLES,
         "fetch-url-extract" => EXTRACT_EXAMPLES,
+        "fetch-url-serve" => SERVE_EXAMPLES,
         _ => COMPLETIONS_EXAMPLES,
     };
     let mut text = ".SH EXAMPLES\n".to_owned();

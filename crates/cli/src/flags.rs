@@ -14,6 +14,8 @@ mod mirror_help;
 mod network;
 mod news;
 mod route;
+#[cfg(feature = "serve")]
+pub mod serve;
 mod telnet_and_mailto;
 mod tls;
 mod values;
@@ -50,7 +52,7 @@ use values::{parse_count, parse_range, parse_seconds, parse_size};
     args_override_self = true
 )]
 #[command(
-    override_usage = "fetch-url [OPTIONS] URL...\n       fetch-url mirror|explain|extract|completions ..."
+    override_usage = "fetch-url [OPTIONS] URL...\n       fetch-url mirror|serve|explain|extract|completions ..."
 )]
 #[command(after_help = "Run fetch-url --help for the exit statuses.")]
 #[command(after_long_help = exit_statuses())]
@@ -74,6 +76,9 @@ pub enum Verb {
     /// Copy a directory and everything below it: ftp, http, gopher, a news group, file
     #[command(override_usage = "fetch-url mirror [OPTIONS] URL [DIR]")]
     Mirror(DeferredMirrorFlags),
+    /// Serve every scheme to browsers, curl, wget and lynx: an HTTP proxy and gateway
+    #[cfg(feature = "serve")]
+    Serve(serve::DeferredServeFlags),
     /// Print a completion script for a shell
     Completions {
         /// Shell that the script is for

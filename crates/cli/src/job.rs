@@ -17,6 +17,8 @@ pub(crate) mod news;
 mod option_file;
 pub(crate) mod policy;
 mod private_file;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 mod tls;
 mod transfer;
 mod typed_url;
@@ -52,7 +54,7 @@ use crate::render::{
 };
 
 /// Names of sub-commands. As the first argument, they are not URLs.
-const VERBS: [&str; 4] = ["completions", "explain", "extract", "mirror"];
+const VERBS: [&str; 5] = ["completions", "explain", "extract", "mirror", "serve"];
 
 /// The parsed command line: transfers and options.
 pub(crate) struct Invocation {

@@ -18,6 +18,8 @@ mod output;
 mod output_paths;
 mod page_walk;
 mod queue;
+#[cfg(feature = "serve")]
+mod serve;
 mod session;
 mod transfer;
 mod work;
@@ -53,6 +55,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Verb::Explain(flags)) => verbs::explain(&flags),
         Some(Verb::Extract(flags)) => verbs::extract(&flags),
         Some(Verb::Completions { shell }) => verbs::completions(shell),
+        #[cfg(feature = "serve")]
+        Some(Verb::Serve(flags)) => serve::run(*flags.0),
         Some(Verb::Mirror(flags)) => match matches.subcommand() {
             Some((_, matches)) => run(Invocation::mirror(*flags.0, matches)),
             None => 99,

@@ -26,9 +26,12 @@ mod trace;
 
 use std::sync::Arc;
 
+use fetch_url_core::{Host, parse};
 use retry::RetryState;
 use settings::Settings;
 
+use crate::net::connector::UrlChooser;
+use crate::net::server_stream::ServerStream;
 use crate::{Deadline, Error, Request, Response};
 
 /// Fetches `request`: follows redirects, retries transient errors, and returns a response whose body resumes by
@@ -38,4 +41,16 @@ pub(crate) async fn fetch(settings: &Arc<Settings>, request: Request) -> Result<
     let mut retries = RetryState::new(settings.policy.retry);
     let response = request_loop::follow_redirects(settings, request.clone(), deadline, &mut retries).await?;
     Ok(resumer::with_resumer(response, settings, request, deadline, retries))
+}
+
+/// Opens a TCP connection to `host` and `port` within the connect timeout, through the proxy for https if there is one.
+pub(crate) async fn connect(
+    settings: &Arc<Settings>,
+    host: &Host<'_>,
+    port: u16,
+) -> Result<ServerStream, Error> {
+    let deadline = Deadline::start(settings.policy.timeouts);
+    let text = format!("https://{host}:{port}/");
+    let url = parse(&text)?.url;
+    settings.network.connector(&url, UrlChooser::Caller).connect(host, port, &deadline).await
 }

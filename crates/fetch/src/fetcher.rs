@@ -10,6 +10,7 @@ use crate::engine::gateway::Gateways;
 use crate::engine::redirect_policy::RedirectPolicy;
 use crate::engine::settings::Settings;
 use crate::net::connector::Network;
+use crate::net::server_stream::ServerStream;
 use crate::registry::{Registry, SchemeSupport};
 use crate::{
     Credentials, DirectoryListing, Driver, Error, IntoRequest, Listing, Policy, Proxy, Request, Response,
@@ -144,6 +145,16 @@ impl Fetcher {
             Vec::new()
         };
         Ok(Explained { support: standing, server, commands })
+    }
+
+    /// Opens a TCP connection to `host` and `port`, for a program that relays its bytes, such as a proxy that serves
+    /// CONNECT. The network policy applies to the addresses of the host; the port is not checked.
+    ///
+    /// # Errors
+    /// [`Code::ResolveFailed`](crate::Code::ResolveFailed), [`Code::ConnectFailed`](crate::Code::ConnectFailed),
+    /// [`Code::TimedOut`](crate::Code::TimedOut); [`Code::Policy`](crate::Code::Policy) if an address is not allowed.
+    pub async fn connect(&self, host: &Host<'_>, port: u16) -> Result<ServerStream, Error> {
+        engine::connect(&self.settings, host, port).await
     }
 
     pub(crate) fn settings(&self) -> &Settings {

@@ -2,6 +2,7 @@
 //! drivers never read it.
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::{Proxies, Proxy, Routes};
@@ -256,6 +257,9 @@ pub struct NetworkPolicy {
     pub allow_private: bool,
     /// Ports that are allowed although they belong to another protocol. Default: none.
     pub allowed_ports: Vec<u16>,
+    /// Addresses and ports that are never contacted, such as those on which the program itself listens. An unspecified
+    /// address (`0.0.0.0`, `::`) stands for every loopback address. Default: none.
+    pub refused_endpoints: Vec<SocketAddr>,
     /// Overrides of name resolution and routing.
     pub routes: Routes,
     /// The proxies. Default: none; the environment is not read.

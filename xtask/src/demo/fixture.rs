@@ -12,6 +12,7 @@ use fetch_url_tests::{
 };
 use tempfile::TempDir;
 
+use super::gateway::Gateway;
 use super::rows::{HELLO, PROSE};
 
 /// Large enough that a truncated transfer has bytes before and after the cut.
@@ -31,11 +32,14 @@ pub(super) struct Fixture {
     nntps: NntpServer,
     wais: WaisServer,
     prospero: ProsperoServer,
+    /// `fetch-url serve`.
+    gateway: Option<Gateway>,
     trusted: CertFiles,
 }
 
 impl Fixture {
-    pub(super) fn start() -> Result<Self> {
+    /// Starts the servers, and the gateway of `program`.
+    pub(super) fn start(program: Option<&Path>) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         fs::write(folder.path().join("hello.txt"), HELLO)?;
         fs::write(folder.path().join("prose.txt"), PROSE)?;
@@ -58,6 +62,7 @@ impl Fixture {
             nntps: NntpServer::start_tls(news_site(), &cert)?,
             wais,
             prospero: ProsperoServer::start(prospero)?,
+            gateway: program.map(Gateway::start).transpose()?,
             trusted: cert.write_files()?,
         })
     }
@@ -80,6 +85,7 @@ impl Fixture {
             .replace("{nntps}", self.nntps.url("").trim_end_matches('/'))
             .replace("{wais}", self.wais.url("").trim_end_matches('/'))
             .replace("{prospero}", self.prospero.url("").trim_end_matches('/'))
+            .replace("{serve}", self.gateway.as_ref().map_or("", Gateway::address))
             .replace("{document}", &self.wais.document_url("demo", "Gopher burrows").unwrap_or_default())
             .replace("{folder}", &self.folder().to_string_lossy())
             .replace("{ca}", &self.trusted.ca.to_string_lossy())
@@ -167,7 +173,7 @@ mod tests {
 
     #[test]
     fn placeholders_are_filled() {
-        let fixture = Fixture::start().unwrap();
+        let fixture = Fixture::start(None).unwrap();
         assert!(fixture.filled("{http}/a").starts_with("http://127.0.0.1:"));
         assert!(fixture.filled("{https}/a").starts_with("https://127.0.0.1:"));
         assert!(!fixture.filled("file://{folder}/{ca}").contains('{'));

@@ -221,6 +221,13 @@ pub(super) const ROWS: &[Row] = &[
         &["explain", "gopher://host.example/7/find%09some%20words"],
         &["/find\\tsome words"],
     ),
+    good("serve: gopher as a path", &["http://{serve}/{gopher}/0/hello.txt"], &[HELLO]),
+    good("serve: ftp through a proxy", &["-x", "http://{serve}", "{ftp}/hello.txt"], &[HELLO]),
+    good(
+        "serve: a menu as a page",
+        &["http://{serve}/{gopher}/"],
+        &["<a href=\"/{gopher}/0/hello.txt\">A greeting</a>"],
+    ),
     explained("explain: mailto", &["explain", "mailto:someone@host.example"], &["someone@host.example"]),
     explained("explain: news", &["explain", "news:comp.infosystems.www"], &["GROUP comp.infosystems.www"]),
     explained(

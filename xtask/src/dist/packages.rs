@@ -63,7 +63,9 @@ pub(super) fn sbom(release: &Release) -> Result<Option<String>, String> {
         let to = release.out.join(format!("fetch-url-{}.cdx.json", release.version));
         copy(&root().join("crates/cli").join(&file), &to)
     });
-    for member in ["crates/core", "crates/proto", "crates/fetch", "crates/cli", "xtask", "tests"] {
+    for member in
+        ["crates/core", "crates/proto", "crates/fetch", "crates/serve", "crates/cli", "xtask", "tests"]
+    {
         let _ = fs::remove_file(root().join(member).join(&file));
     }
     copied.map(|()| None)

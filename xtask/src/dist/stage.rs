@@ -10,13 +10,14 @@ use crate::program::root;
 type File = (&'static str, &'static str, u32);
 
 /// The folders of completions are those that the shells of Debian and Fedora read.
-const FILES: [File; 14] = [
+const FILES: [File; 15] = [
     ("assets/fetch-url-open", "bin/fetch-url-open", 0o755),
     ("docs/fetch-url.1", "share/man/man1/fetch-url.1", 0o644),
     ("docs/fetch-url-completions.1", "share/man/man1/fetch-url-completions.1", 0o644),
     ("docs/fetch-url-explain.1", "share/man/man1/fetch-url-explain.1", 0o644),
     ("docs/fetch-url-extract.1", "share/man/man1/fetch-url-extract.1", 0o644),
     ("docs/fetch-url-mirror.1", "share/man/man1/fetch-url-mirror.1", 0o644),
+    ("docs/fetch-url-serve.1", "share/man/man1/fetch-url-serve.1", 0o644),
     ("docs/completions/bash", "share/bash-completion/completions/fetch-url", 0o644),
     ("docs/completions/zsh", "share/zsh/site-functions/_fetch-url", 0o644),
     ("docs/completions/fish", "share/fish/vendor_completions.d/fetch-url.fish", 0o644),

@@ -60,6 +60,9 @@ const BANS: &[ForbiddenWords] = &[
             "crates/fetch/src/net/happy_eyeballs.rs",
             "crates/fetch/src/body.rs",
             "crates/fetch/src/body/limits.rs",
+            // The timeouts of the clients of `fetch-url serve`.
+            "crates/serve/src/head_stream.rs",
+            "crates/serve/src/listen.rs",
         ],
         why: "drivers do not measure time: they name their phase",
     },

@@ -16,6 +16,7 @@ mod news;
 mod output;
 mod prospero;
 mod resume;
+mod serve;
 mod site;
 mod support;
 mod telnet;

@@ -107,7 +107,9 @@ impl Connector {
         deadline: &Deadline,
     ) -> Result<Vec<SocketAddr>, Error> {
         let addresses = self.addresses(host, port, deadline).await?;
-        addresses.iter().try_for_each(|address| self.check_address(host, address.ip()))?;
+        addresses.iter().try_for_each(|address| {
+            self.check_address(host, address.ip()).and_then(|()| self.check_endpoint(*address))
+        })?;
         let is_public = |address: &SocketAddr| AddressClass::of(address.ip()).is_public();
         self.was_public.fetch_or(addresses.iter().any(is_public), Ordering::Relaxed);
         Ok(addresses)

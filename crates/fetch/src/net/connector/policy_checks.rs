@@ -1,6 +1,6 @@
 //! The network policy: which ports and addresses may be contacted.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::Ordering;
 
 use fetch_url_core::{Host, Url};
@@ -116,6 +116,27 @@ impl Connector {
     }
 }
 
+impl Connector {
+    /// Checks that `address` is none of the endpoints that the caller refuses.
+    pub(super) fn check_endpoint(&self, address: SocketAddr) -> Result<(), Error> {
+        let refused = &self.network.policy.refused_endpoints;
+        if refused.iter().any(|refused| covers(*refused, address)) {
+            let detail = format!("{address} is the address of this program");
+            return Err(Error::new(Code::Policy, Phase::Connect, detail));
+        }
+        Ok(())
+    }
+}
+
+/// Returns `true` if `refused` is the endpoint `address`, or is unspecified and `address` belongs to this computer.
+fn covers(refused: SocketAddr, address: SocketAddr) -> bool {
+    let (ip, own) = (address.ip().to_canonical(), refused.ip().to_canonical());
+    // A connection to the unspecified address reaches the loopback address.
+    let is_here = |ip: IpAddr| ip.is_loopback() || ip.is_unspecified();
+    refused.port() == address.port()
+        && (own == ip || own.is_unspecified() && is_here(ip) || own.is_loopback() && ip.is_unspecified())
+}
+
 /// Returns `true` for `localhost` and every name below it.
 fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
@@ -125,6 +146,24 @@ fn is_localhost(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn refused_endpoints_cover_their_other_spellings() {
+        for (refused, address, expected) in [
+            ("127.0.0.1:80", "127.0.0.1:80", true),
+            ("127.0.0.1:80", "127.0.0.1:81", false),
+            ("127.0.0.1:80", "[::ffff:127.0.0.1]:80", true),
+            ("127.0.0.1:80", "0.0.0.0:80", true),
+            ("0.0.0.0:80", "127.0.0.9:80", true),
+            ("[::]:80", "127.0.0.1:80", true),
+            ("[::]:80", "192.0.2.1:80", false),
+            ("192.0.2.1:80", "192.0.2.1:80", true),
+            ("192.0.2.1:80", "127.0.0.1:80", false),
+        ] {
+            let parse = |text: &str| text.parse::<SocketAddr>().expect("an endpoint");
+            assert_eq!(covers(parse(refused), parse(address)), expected, "{refused} {address}");
+        }
+    }
 
     #[test]
     fn names_of_this_computer_are_recognised() {

@@ -1,0 +1,131 @@
+//! The options of `fetch-url serve`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+use fetch_url_serve::ClientNetwork;
+
+use super::TlsFlags;
+use super::values::{parse_seconds, parse_size};
+
+/// The flags of `serve`. Its options are defined only when it is used, as those of `mirror`.
+#[derive(Debug)]
+pub struct DeferredServeFlags(pub Box<ServeFlags>);
+
+impl FromArgMatches for DeferredServeFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        ServeFlags::from_arg_matches(matches).map(|flags| Self(Box::new(flags)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl Args for DeferredServeFlags {
+    fn augment_args(command: Command) -> Command {
+        command.defer(define_options)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command.defer(define_options)
+    }
+}
+
+/// Adds the options to the command and keeps its description.
+fn define_options(command: Command) -> Command {
+    let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
+    let serve = ServeFlags::augment_args(command).about(about.unwrap_or_default());
+    match long_about {
+        Some(long_about) => serve.long_about(long_about),
+        None => serve.long_about(None::<&str>),
+    }
+}
+
+/// Options of `fetch-url serve`.
+#[derive(Args, Debug)]
+pub struct ServeFlags {
+    /// Listen on this address and port; repeatable
+    ///
+    /// Port 0 is a free port. An address that is not a loopback address also needs --allow-client.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:1738", action = ArgAction::Append)]
+    pub listen: Vec<SocketAddr>,
+    /// Serve clients of this network, besides this computer; repeatable
+    #[arg(long, value_name = "ADDRESS/BITS", action = ArgAction::Append, help_heading = "Clients")]
+    pub allow_client: Vec<ClientNetwork>,
+    /// Accept this host name in the address of the pages; repeatable
+    ///
+    /// The addresses of --listen and localhost are always accepted. Other names are refused with status
+    /// 421, because a web page could point its own name at this computer.
+    #[arg(long, value_name = "NAME", action = ArgAction::Append, help_heading = "Clients")]
+    pub host_name: Vec<String>,
+    /// Maximum number of open connections of all clients
+    #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Clients")]
+    pub max_clients: u16,
+    /// Maximum number of requests of one client address at the same time
+    #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Clients")]
+    pub max_requests_per_client: u16,
+    /// Maximum size of the head of a request
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "32k", help_heading = "Clients")]
+    pub max_header_size: u64,
+    /// Maximum time from the first to the last byte of the head of a request
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "10", help_heading = "Clients")]
+    pub header_timeout: Duration,
+    /// Maximum time without a request, or without progress because the client does not read
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "60", help_heading = "Clients")]
+    pub idle_timeout: Duration,
+    /// Maximum time to finish answers after SIGTERM
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "10", help_heading = "Clients")]
+    pub shutdown_timeout: Duration,
+
+    /// Allow targets with private and loopback addresses
+    #[arg(long, help_heading = "Targets")]
+    pub allow_private: bool,
+    /// Allow a port that is blocked because another protocol uses it, also for CONNECT; repeatable
+    #[arg(long, value_name = "PORT", action = ArgAction::Append, help_heading = "Targets")]
+    pub allow_port: Vec<u16>,
+    /// Serve the files below DIR as file URLs
+    ///
+    /// File URLs are refused by default. Symbolic links that lead out of DIR are refused.
+    #[arg(long, value_name = "DIR", help_heading = "Targets")]
+    pub allow_file: Option<PathBuf>,
+    /// News server for URLs such as news:comp.lang.rust
+    ///
+    /// This option overrides the environment variable NNTPSERVER.
+    #[arg(long, value_name = "HOST[:PORT]", help_heading = "Targets")]
+    pub news_server: Option<String>,
+    /// Look up logins in ~/.netrc, for every client
+    #[arg(short, long, help_heading = "Targets")]
+    pub netrc: bool,
+    /// Look up logins in FILE, for every client
+    #[arg(long, value_name = "FILE", help_heading = "Targets")]
+    pub netrc_file: Option<PathBuf>,
+    /// Maximum time for host lookup, connection and TLS handshake together
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "30", help_heading = "Targets")]
+    pub connect_timeout: Duration,
+    /// Fail if a server sends no data for SECONDS
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "60", help_heading = "Targets")]
+    pub read_timeout: Duration,
+    /// Maximum time for each answer; 0 means no limit
+    #[arg(short, long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "86400", help_heading = "Targets")]
+    pub max_time: Duration,
+    /// Maximum size of an object, in bytes or with a unit k, M, G (default: no limit)
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Targets")]
+    pub max_filesize: Option<u64>,
+    /// Maximum number of retries after a transient error
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Targets")]
+    pub retry: u32,
+
+    /// Append a line for each answer to FILE, in the common log format; - is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Logs")]
+    pub log: Option<PathBuf>,
+    /// Append a JSON object for each answer to FILE; - is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Logs")]
+    pub events: Option<PathBuf>,
+
+    /// Options for TLS.
+    #[command(flatten, next_help_heading = "TLS")]
+    pub tls: TlsFlags,
+}

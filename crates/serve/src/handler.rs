@@ -1,0 +1,239 @@
+//! Answers one request: checks who asks, reads what is asked, fetches it.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fetch_url::url::{HostPort, parse};
+use fetch_url::{Code, Error, Url};
+use http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming;
+
+use crate::access::{is_of_another_site, is_own_authority};
+use crate::answer::Answer;
+use crate::answer_body::{ActiveAnswer, AnswerBody, Never};
+use crate::authorization::server_name;
+use crate::connect::{Tunnel, TunnelSlot};
+use crate::error_page::{error_answer, fault_answer};
+use crate::gateway_request::{asked_url, corrected_path};
+use crate::head_stream::HeadQueue;
+use crate::link::Form;
+use crate::log::AnswerRecord;
+use crate::pages;
+use crate::request_head::{HeadFault, RequestHead};
+use crate::request_target::{Asked, AskedUrl, target_for_log};
+use crate::security_headers::Author;
+use crate::shared::Shared;
+
+mod object;
+
+/// A connection of a client.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) heads: HeadQueue,
+    pub(crate) tunnel: TunnelSlot,
+    /// The address on which the connection was accepted.
+    pub(crate) local: SocketAddr,
+    pub(crate) peer: IpAddr,
+}
+
+/// Answers the next request of `connection`. `request` is the short head that stands for it.
+pub(crate) async fn answer(
+    connection: Arc<Connection>,
+    mut request: Request<Incoming>,
+) -> Result<Response<AnswerBody>, Never> {
+    let started = Instant::now();
+    let missing = || HeadFault::new(StatusCode::BAD_REQUEST, "a request without a head");
+    let (head, unanswered) = match connection.heads.take() {
+        Some((head, unanswered)) => (head, Some(unanswered)),
+        None => (Err(missing()), None),
+    };
+    let shared = &connection.shared;
+    let permit = shared.permit(connection.peer);
+    let is_refused = permit.is_none();
+    let active = ActiveAnswer {
+        shared: shared.clone(),
+        record: record(connection.peer, head.as_ref().ok()),
+        started,
+        _permit: permit,
+        unanswered,
+    };
+    let head = match head {
+        Ok(head) => head,
+        Err(fault) => return Ok(fault_answer(None, &fault).into_response(active, true)),
+    };
+    if is_refused {
+        let fault = HeadFault::new(StatusCode::TOO_MANY_REQUESTS, "too many requests of this client at once");
+        let answer = fault_answer(Some(&head), &fault).with(RETRY_AFTER, "1");
+        return Ok(answer.into_response(active, head.method == "CONNECT"));
+    }
+    let answer = match head.method.as_str() {
+        "GET" | "HEAD" | "CONNECT" => answer_head(&connection, &head, &mut request).await,
+        _ => {
+            let fault =
+                HeadFault::new(StatusCode::METHOD_NOT_ALLOWED, "only GET, HEAD and CONNECT are served");
+            fault_answer(Some(&head), &fault).with(ALLOW, "GET, HEAD, CONNECT")
+        }
+    };
+    let closes = head.method == "CONNECT" && answer.status != StatusCode::OK;
+    Ok(answer.into_response(active, closes))
+}
+
+fn record(client: IpAddr, head: Option<&RequestHead>) -> AnswerRecord {
+    AnswerRecord {
+        client,
+        method: head.map_or("-", |head| &head.method).to_owned(),
+        target: head.map_or_else(|| "-".to_owned(), |head| target_for_log(&head.target)),
+        version: head.map_or(1, |head| head.version),
+        status: 0,
+        bytes: 0,
+        is_complete: false,
+        elapsed: Duration::ZERO,
+        error: None,
+    }
+}
+
+async fn answer_head(connection: &Connection, head: &RequestHead, request: &mut Request<Incoming>) -> Answer {
+    let shared = &connection.shared;
+    let is_loop = head.values("via").any(|via| String::from_utf8_lossy(via).contains(&shared.via_name));
+    if is_loop {
+        let fault = HeadFault::new(StatusCode::LOOP_DETECTED, "this server has asked itself");
+        return fault_answer(Some(head), &fault);
+    }
+    match read_target(connection, head) {
+        Ok(Asked::Tunnel(server)) => tunnel(connection, head, &server, request).await,
+        Ok(Asked::StartPage(url)) => start_page(shared, url),
+        Ok(Asked::Object(asked)) => object(shared, head, &asked).await,
+        Err(fault) => fault_answer(Some(head), &fault),
+    }
+}
+
+/// Reads the target and checks that a path is asked under a name of this server, and not by the page of another site.
+fn read_target(connection: &Connection, head: &RequestHead) -> Result<Asked, HeadFault> {
+    let (local, names) = (connection.local, &connection.shared.host_names);
+    let asked = Asked::from_head(head)?;
+    // A client that uses this server as its proxy may ask for the pages of the server itself.
+    let own_path = match &asked {
+        Asked::Object(AskedUrl { form: Form::Proxy, .. }) => own_path(&head.target, local, names),
+        _ => None,
+    };
+    let asked = own_path.map_or(Ok(asked), |path| Asked::from_path(&path))?;
+    if matches!(&asked, Asked::Tunnel(_) | Asked::Object(AskedUrl { form: Form::Proxy, .. })) {
+        return Ok(asked);
+    }
+    if let Some(host) = head.field("host")
+        && !std::str::from_utf8(host).is_ok_and(|host| is_own_authority(host.trim(), local, names))
+    {
+        let detail = "the field Host names another server; --host-name NAME allows a further name";
+        return Err(HeadFault::new(StatusCode::MISDIRECTED_REQUEST, detail));
+    }
+    if is_of_another_site(head, local, names) {
+        let detail = "the page of another site made this request: open the address from here or type it";
+        return Err(crate::error_page::forbidden(detail));
+    }
+    Ok(asked)
+}
+
+/// Returns the path, without its first slash, if `target` is an http URL of this server.
+fn own_path(target: &str, local: SocketAddr, names: &[String]) -> Option<String> {
+    let rest =
+        target.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("http://")).and(target.get(7..))?;
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    is_own_authority(authority, local, names).then(|| path.to_owned())
+}
+
+fn start_page(shared: &Shared, typed: Option<String>) -> Answer {
+    match typed.as_deref().map(str::trim).filter(|typed| !typed.is_empty()) {
+        None => Answer::page(StatusCode::OK, pages::start::start_page(shared)),
+        Some(typed) => {
+            let typed = typed.replace(' ', "%20");
+            let path = corrected_path(&typed).unwrap_or_else(|| match parse(&typed) {
+                Ok(parsed) => format!("/{}", parsed.url),
+                Err(_) => format!("/{typed}"),
+            });
+            Answer::redirect(StatusCode::SEE_OTHER, &path)
+        }
+    }
+}
+
+async fn tunnel(
+    connection: &Connection,
+    head: &RequestHead,
+    server: &HostPort<'static>,
+    request: &mut Request<Incoming>,
+) -> Answer {
+    match connection.shared.fetchers.connect(server).await {
+        Ok(stream) => {
+            connection.tunnel.put(Tunnel { client: hyper::upgrade::on(request), server: stream });
+            Answer::new(StatusCode::OK, Author::Origin)
+        }
+        Err(error) => {
+            let name = server.to_string();
+            connection.shared.record_error(name.clone(), error.to_string());
+            error_answer(head, Form::Proxy, &error, Some(&name))
+        }
+    }
+}
+
+async fn object(shared: &Arc<Shared>, head: &RequestHead, asked: &AskedUrl) -> Answer {
+    if asked.form == Form::Path
+        && asked.fields.is_empty()
+        && let Some(path) = corrected_path(&asked.text)
+    {
+        return Answer::redirect(StatusCode::TEMPORARY_REDIRECT, &path);
+    }
+    match object::fetch(shared, head, asked).await {
+        Ok(answer) => answer,
+        Err(error) => match directory_redirect(shared, head, asked, &error).await {
+            Some(redirect) => redirect,
+            None => failed(shared, head, asked, &error),
+        },
+    }
+}
+
+/// Returns the redirect to an FTP directory whose URL was given without its final slash (RFC 1738 §3.2.2).
+async fn directory_redirect(
+    shared: &Arc<Shared>,
+    head: &RequestHead,
+    asked: &AskedUrl,
+    error: &Error,
+) -> Option<Answer> {
+    let url = asked_url(asked).ok().filter(|_| error.code() == Code::NotFound)?;
+    let Url::Ftp(ftp) = &url else { return None };
+    let is_file = ftp.path().is_none_or(|path| path.name().is_empty() || path.typecode().is_some());
+    if is_file {
+        return None;
+    }
+    let directory = AskedUrl { text: format!("{url}/"), ..asked.clone() };
+    object::fetch(shared, head, &directory).await.ok()?;
+    Some(Answer::redirect(StatusCode::TEMPORARY_REDIRECT, &asked.form.link(&directory.text)))
+}
+
+/// Returns the answer for a request that failed. A server that requires a login gets one by status 401.
+fn failed(shared: &Shared, head: &RequestHead, asked: &AskedUrl, error: &Error) -> Answer {
+    let url = asked_url(asked).ok();
+    let shown = match &url {
+        Some(url) => url.redacted().to_string(),
+        None => fetch_url::url::mask_password(&asked.text),
+    };
+    shared.record_error(shown.clone(), error.to_string());
+    let answer = error_answer(head, asked.form, error, Some(&shown));
+    match url {
+        Some(url) if error.code() == Code::AuthNeeded => login_answer(shared, asked, &url, answer),
+        _ => answer,
+    }
+}
+
+/// Adds the challenge for a login to `answer`. A news URL without a server is redirected to one with it: the browser
+/// would send the login for every other path.
+fn login_answer(shared: &Shared, asked: &AskedUrl, url: &Url<'static>, answer: Answer) -> Answer {
+    if asked.form == Form::Path && url.host().is_none() {
+        let Some(server) = &shared.news_server else { return answer };
+        let named = url.clone().with_news_server(server);
+        return Answer::redirect(StatusCode::TEMPORARY_REDIRECT, &format!("/{named}"));
+    }
+    let realm = server_name(url).replace(['"', '\\'], "");
+    answer.with(WWW_AUTHENTICATE, &format!("Basic realm=\"{realm}\", charset=\"UTF-8\""))
+}

@@ -1,0 +1,230 @@
+//! Fetches an object and maps the response to an answer.
+
+use std::sync::Arc;
+
+use fetch_url::driver::SchemeSupport;
+use fetch_url::response::Content;
+use fetch_url::{ByteRange, Code, Error, Fetcher, Meta, Phase, Request, Response, Url};
+use fetch_url_proto::http_date;
+use http::StatusCode;
+use http::header::{
+    ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MODIFIED,
+    VARY,
+};
+
+use crate::answer::{Answer, HTML};
+use crate::answer_body::AnswerContent;
+use crate::article::{article_answer, article_charset};
+use crate::conditions::matches_etag;
+use crate::disposition::attachment;
+use crate::gateway_request::{GatewayRequest, is_search_form};
+use crate::media_type::{essence, is_shown, media_type, text_charset};
+use crate::pages;
+use crate::request_head::RequestHead;
+use crate::request_target::AskedUrl;
+use crate::security_headers::Author;
+use crate::shared::Shared;
+
+mod http_answer;
+
+/// Fetches the object that `asked` names.
+pub(super) async fn fetch(
+    shared: &Arc<Shared>,
+    head: &RequestHead,
+    asked: &AskedUrl,
+) -> Result<Answer, Error> {
+    let GatewayRequest { url, request, login } = GatewayRequest::new(shared, head, asked)?;
+    if is_search_form(&url) {
+        return Ok(Answer::page(StatusCode::OK, pages::search::search_page(asked.form, &url)));
+    }
+    let fetcher = shared.fetchers.fetcher_for(request.url(), login)?;
+    if fetcher.support(request.url()) != SchemeSupport::BuiltIn {
+        let detail = format!("the scheme {} is not supported", url.scheme_name());
+        return Err(Error::new(Code::Unsupported, Phase::Plan, detail));
+    }
+    let range = request.wanted_range();
+    let response = match fetcher.fetch(request.clone()).await {
+        Err(error) if error.code() == Code::RangeRefused => {
+            match without_range(&fetcher, &request, error).await? {
+                Ok(response) => return answer(shared, head, asked, &url, response, None).await,
+                Err(size) => return Ok(unsatisfied_range(size)),
+            }
+        }
+        fetched => fetched?,
+    };
+    answer(shared, head, asked, &url, response, range).await
+}
+
+/// Fetches the whole object if its server has no ranges. Returns its size if the range is beyond its end.
+async fn without_range(
+    fetcher: &Fetcher,
+    request: &Request,
+    error: Error,
+) -> Result<Result<Response, u64>, Error> {
+    let Some(range) = request.wanted_range() else { return Err(error) };
+    let whole = request.for_related(request.url().clone());
+    let size = fetcher.fetch(whole.clone().head()).await?.meta.head.size;
+    match (range, size) {
+        (ByteRange::Span { first, .. }, Some(size)) if first >= size => Ok(Err(size)),
+        (ByteRange::Suffix(0), Some(size)) => Ok(Err(size)),
+        _ => fetcher.fetch(whole).await.map(Ok),
+    }
+}
+
+fn unsatisfied_range(size: u64) -> Answer {
+    Answer::new(StatusCode::RANGE_NOT_SATISFIABLE, Author::Foreign)
+        .with(CONTENT_RANGE, &format!("bytes */{size}"))
+}
+
+/// Maps the response to an answer.
+async fn answer(
+    shared: &Arc<Shared>,
+    head: &RequestHead,
+    asked: &AskedUrl,
+    url: &Url<'static>,
+    response: Response,
+    range: Option<ByteRange>,
+) -> Result<Answer, Error> {
+    let Response { meta, content, status_error, .. } = response;
+    if let Url::Http(_) = meta.url {
+        return http_answer::http_answer(shared, head, asked.form, meta, content, status_error).await;
+    }
+    let etag = etag(&meta);
+    if etag.as_deref().is_some_and(|etag| matches_etag(head, etag)) {
+        return Ok(with_validators(Answer::new(StatusCode::NOT_MODIFIED, Author::Foreign), &meta));
+    }
+    match content {
+        Content::Unchanged => {
+            Ok(with_validators(Answer::new(StatusCode::NOT_MODIFIED, Author::Foreign), &meta))
+        }
+        Content::Head => Ok(head_answer(url, &meta)),
+        Content::Listing(listing) => pages::listing_answer(shared, asked, url, &meta, listing).await,
+        Content::Advice(advice) => {
+            Ok(Answer::page(StatusCode::OK, pages::advice::advice_page(asked.form, url, &advice)))
+        }
+        Content::Body(body) if is_article_page(head, asked, &meta) => article_answer(asked, url, body).await,
+        Content::Body(mut body) => {
+            let length = body.expected();
+            let first = body.chunk().await?;
+            let content = AnswerContent::Stream { first, source: Box::pin(body), length };
+            Ok(object_answer(url, &meta, content, range))
+        }
+        _ => Err(Error::new(Code::Unsupported, Phase::Plan, "a session cannot be served")),
+    }
+}
+
+/// Returns `true` if a news article is shown as a page: for people, unless they ask for its source.
+fn is_article_page(head: &RequestHead, asked: &AskedUrl, meta: &Meta) -> bool {
+    matches!(meta.url, Url::News(_) | Url::Nntp(_)) && head.accepts_html() && asked.field("source").is_none()
+}
+
+/// Returns the answer with an object of a protocol other than http.
+fn object_answer(url: &Url<'_>, meta: &Meta, content: AnswerContent, range: Option<ByteRange>) -> Answer {
+    let beginning: &[u8] = match &content {
+        AnswerContent::Stream { first: Some(first), .. } => first,
+        _ => &[],
+    };
+    let answer = Answer::new(StatusCode::OK, Author::Foreign);
+    let answer = with_validators(with_type(answer, url, meta, beginning), meta);
+    let mut answer = with_range(answer, meta, &content, range);
+    answer.content = content;
+    answer
+}
+
+/// Returns the answer to HEAD.
+fn head_answer(url: &Url<'_>, meta: &Meta) -> Answer {
+    if is_directory(url) {
+        return Answer::new(StatusCode::OK, Author::Own).with(CONTENT_TYPE, HTML).with(VARY, "Accept");
+    }
+    let answer = with_type(Answer::new(StatusCode::OK, Author::Foreign), url, meta, &[]);
+    let answer = with_validators(answer, meta);
+    match meta.head.size {
+        Some(size) => answer.with(CONTENT_LENGTH, &size.to_string()),
+        None => answer,
+    }
+}
+
+/// Returns `true` for URLs whose objects are shown as a page of entries.
+fn is_directory(url: &Url<'_>) -> bool {
+    match url {
+        Url::Gopher(url) => matches!(url.gtype(), b'1' | b'7'),
+        Url::Ftp(url) => url.path().is_none_or(|path| path.name().is_empty()),
+        Url::File(url) => url.path().as_str().ends_with('/'),
+        _ => false,
+    }
+}
+
+/// Adds type and name. Objects that no browser shows are saved under a sanitised name.
+fn with_type(answer: Answer, url: &Url<'_>, meta: &Meta, beginning: &[u8]) -> Answer {
+    let media_type = media_type(url, meta.media_type.as_deref());
+    let essence = essence(&media_type);
+    // Mail and articles are text; a browser would save them.
+    let (essence, media_type) = match essence.as_str() {
+        "message/rfc822" => ("text/plain".to_owned(), "text/plain".into()),
+        _ => (essence, media_type),
+    };
+    let has_charset = media_type.to_ascii_lowercase().contains("charset=");
+    let is_article = matches!(meta.url, Url::News(_) | Url::Nntp(_));
+    let charset = || article_charset(beginning).filter(|_| is_article);
+    let media_type = match essence.starts_with("text/") && !has_charset {
+        true => {
+            let charset = charset().unwrap_or_else(|| text_charset(beginning).to_owned());
+            format!("{media_type}; charset={charset}")
+        }
+        false => media_type.into_owned(),
+    };
+    let answer = if is_article { answer.with(VARY, "Accept") } else { answer };
+    let answer = answer.with(CONTENT_TYPE, &media_type);
+    with_name(answer, url, meta, &essence)
+}
+
+fn with_name(answer: Answer, url: &Url<'_>, meta: &Meta, essence: &str) -> Answer {
+    if is_shown(essence) {
+        return answer;
+    }
+    let suggested = meta.suggested_name.as_deref().and_then(fetch_url::output::safe_name);
+    let name = suggested.or_else(|| fetch_url::output::file_name(url)).unwrap_or_else(|| "object".to_owned());
+    answer.with(CONTENT_DISPOSITION, &attachment(&name))
+}
+
+/// Returns the validator of an object whose protocol has none: its size and time, which together rarely stay the same.
+fn etag(meta: &Meta) -> Option<String> {
+    let (size, modified) = meta.head.size.zip(meta.head.modified)?;
+    Some(format!("W/\"{size:x}-{modified:x}\""))
+}
+
+fn with_validators(answer: Answer, meta: &Meta) -> Answer {
+    let answer = match meta.head.modified.and_then(http_date::format) {
+        Some(time) => answer.with(LAST_MODIFIED, &time),
+        None => answer,
+    };
+    match etag(meta) {
+        Some(etag) => answer.with(ETAG, &etag),
+        None => answer,
+    }
+}
+
+/// Makes the answer partial if the body is the requested range.
+fn with_range(mut answer: Answer, meta: &Meta, content: &AnswerContent, range: Option<ByteRange>) -> Answer {
+    if matches!(meta.url, Url::Ftp(_) | Url::File(_) | Url::Wais(_)) {
+        answer = answer.with(ACCEPT_RANGES, "bytes");
+    }
+    let (Some(range), AnswerContent::Stream { length, .. }) = (range, content) else { return answer };
+    let Some(last) = last_byte(range, meta, *length) else { return answer };
+    let size = meta.head.size.map_or_else(|| "*".to_owned(), |size| size.to_string());
+    answer.status = StatusCode::PARTIAL_CONTENT;
+    answer.with(CONTENT_RANGE, &format!("bytes {}-{last}/{size}", meta.offset))
+}
+
+/// Returns the position of the last byte of the body.
+fn last_byte(range: ByteRange, meta: &Meta, length: Option<u64>) -> Option<u64> {
+    if let Some(length) = length.filter(|length| *length > 0) {
+        return Some(meta.offset + length - 1);
+    }
+    let end = meta.head.size.and_then(|size| size.checked_sub(1));
+    match (range, end) {
+        (ByteRange::Span { last: Some(last), .. }, Some(end)) => Some(last.min(end)),
+        (ByteRange::Span { last, .. }, None) => last,
+        (_, end) => end,
+    }
+}

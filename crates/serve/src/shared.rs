@@ -1,0 +1,120 @@
+//! The state that all connections of a server share.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fetch_url::Error;
+use fetch_url::url::HostPort;
+
+use crate::access::ClientNetwork;
+use crate::authorization::KnownLogins;
+use crate::fetchers::Fetchers;
+use crate::log::{Logs, unix_time};
+use crate::options::{ServeLimits, ServeOptions};
+
+/// The number of errors that the start page shows.
+const MAX_RECENT_ERRORS: usize = 10;
+
+/// The state that all connections of a server share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) fetchers: Fetchers,
+    pub(crate) limits: ServeLimits,
+    pub(crate) allowed_clients: Vec<ClientNetwork>,
+    pub(crate) host_names: Vec<String>,
+    pub(crate) news_server: Option<HostPort<'static>>,
+    pub(crate) logs: Logs,
+    /// The name of this server in `Via` fields, unique to this process.
+    pub(crate) via_name: String,
+    pub(crate) known_logins: KnownLogins,
+    requests: Mutex<HashMap<IpAddr, usize>>,
+    recent_errors: Mutex<VecDeque<RecentError>>,
+    answers: AtomicUsize,
+}
+
+/// An error that the start page shows.
+#[derive(Clone, Debug)]
+pub(crate) struct RecentError {
+    pub(crate) time: i64,
+    /// The URL, without its password.
+    pub(crate) url: String,
+    pub(crate) message: String,
+}
+
+/// One request of a client, counted until the guard is dropped.
+#[derive(Debug)]
+pub(crate) struct RequestPermit {
+    shared: Arc<Shared>,
+    client: IpAddr,
+}
+
+impl Shared {
+    /// Creates the state of a server that listens on `endpoints`.
+    pub(crate) fn new(options: ServeOptions, endpoints: &[SocketAddr]) -> Result<Self, Error> {
+        let fetchers = Fetchers::new(&options, endpoints)?;
+        let logs = Logs { access: options.log, events: options.events };
+        Ok(Self {
+            fetchers,
+            limits: options.limits,
+            allowed_clients: options.allowed_clients,
+            host_names: options.host_names,
+            news_server: options.news_server,
+            logs,
+            via_name: format!("fetch-url-{:016x}", random_number()),
+            known_logins: KnownLogins::default(),
+            requests: Mutex::default(),
+            recent_errors: Mutex::default(),
+            answers: AtomicUsize::new(0),
+        })
+    }
+
+    /// Counts a request of `client`, or returns `None` if it has too many.
+    pub(crate) fn permit(self: &Arc<Self>, client: IpAddr) -> Option<RequestPermit> {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = requests.entry(client).or_default();
+        if *count >= self.limits.max_requests_per_client {
+            return None;
+        }
+        *count += 1;
+        self.answers.fetch_add(1, Ordering::Relaxed);
+        Some(RequestPermit { shared: self.clone(), client })
+    }
+
+    /// Records an error for the start page.
+    pub(crate) fn record_error(&self, url: String, message: String) {
+        let mut errors = self.recent_errors.lock().unwrap_or_else(PoisonError::into_inner);
+        errors.retain(|earlier| earlier.url != url || earlier.message != message);
+        errors.truncate(MAX_RECENT_ERRORS - 1);
+        errors.push_front(RecentError { time: unix_time(), url, message });
+    }
+
+    /// Returns the last errors, the newest first.
+    pub(crate) fn recent_errors(&self) -> Vec<RecentError> {
+        self.recent_errors.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// Returns the number of requests since the start.
+    pub(crate) fn answers(&self) -> usize {
+        self.answers.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for RequestPermit {
+    fn drop(&mut self) {
+        let mut requests = self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = requests.get_mut(&self.client) {
+            *count -= 1;
+            if *count == 0 {
+                requests.remove(&self.client);
+            }
+        }
+    }
+}
+
+/// Returns a number that differs between processes: the keys of the standard hasher are random.
+fn random_number() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    RandomState::new().hash_one(std::process::id())
+}

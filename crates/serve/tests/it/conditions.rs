@@ -1,0 +1,95 @@
+//! Ranges and conditions.
+
+use fetch_url_tests::{
+    FileHeaders, FtpConfig, FtpServer, GopherConfig, GopherItem, GopherServer, HttpResponse, HttpServer,
+};
+
+use crate::support::TestServer;
+
+fn ftp() -> FtpServer {
+    let config = FtpConfig::new().file("/a.txt", "0123456789").modified("/a.txt", "19941201123456");
+    FtpServer::start(config).expect("starts")
+}
+
+#[test]
+fn range_of_an_ftp_file_is_partial_content() {
+    let (ftp, server) = (ftp(), TestServer::start());
+    let target = format!("/{}", ftp.url("/a.txt"));
+    for (range, content, shown) in [
+        ("bytes=2-4", "234", "bytes 2-4/10"),
+        ("bytes=7-", "789", "bytes 7-9/10"),
+        ("bytes=-3", "789", "bytes 7-9/10"),
+        ("bytes=8-99", "89", "bytes 8-9/10"),
+    ] {
+        let reply = server.get(&target, &[&format!("Range: {range}")]);
+        assert_eq!((reply.status, reply.text().as_str()), (206, content), "{range}: {reply:?}");
+        assert_eq!(reply.field("content-range"), Some(shown), "{range}");
+        assert!(reply.is_complete);
+    }
+    let reply = server.get(&target, &["Range: bytes=10-"]);
+    assert_eq!((reply.status, reply.field("content-range")), (416, Some("bytes */10")), "{reply:?}");
+    for ignored in ["Range: bytes=0-1,3-4", "Range: x=1-2", "Range: bytes=2-4\r\nIf-Range: \"x\""] {
+        let reply = server.get(&target, &[ignored]);
+        assert_eq!((reply.status, reply.text().as_str()), (200, "0123456789"), "{ignored}");
+    }
+}
+
+#[test]
+fn range_is_ignored_where_the_protocol_has_none() {
+    let gopher =
+        GopherServer::start(GopherConfig::new().item(GopherItem::text("/a", "hello\r\n"))).expect("starts");
+    let server = TestServer::start();
+    let reply = server.get(&format!("/{}", gopher.url("0/a")), &["Range: bytes=1-2"]);
+    assert_eq!((reply.status, reply.text().as_str(), reply.field("content-range")), (200, "hello\r\n", None));
+}
+
+#[test]
+fn range_is_ignored_by_an_http_server_without_ranges() {
+    let http = HttpServer::start(|_| HttpResponse::new(200).body("0123456789")).expect("starts");
+    let server = TestServer::start();
+    let reply = server.get(&http.url("/"), &["Range: bytes=1-2"]);
+    assert_eq!((reply.status, reply.text().as_str()), (200, "0123456789"), "{reply:?}");
+}
+
+#[test]
+fn range_and_validator_of_an_http_server_are_passed_on() {
+    let headers = FileHeaders { etag: Some("\"v1\"".to_owned()), ..FileHeaders::default() };
+    let handler = fetch_url_tests::file_handler(b"0123456789".to_vec(), headers);
+    let http = HttpServer::start(handler).expect("starts");
+    let server = TestServer::start();
+    for target in [http.url("/a.bin"), format!("/{}", http.url("/a.bin"))] {
+        let reply = server.get(&target, &["Range: bytes=1-3"]);
+        assert_eq!((reply.status, reply.text().as_str()), (206, "123"), "{reply:?}");
+        assert_eq!(reply.field("content-range"), Some("bytes 1-3/10"));
+        let whole = server.get(&target, &[]);
+        let etag = whole.field("etag").expect("a validator");
+        let again = server.get(&target, &[&format!("If-None-Match: {etag}")]);
+        assert_eq!((again.status, again.body.len()), (304, 0), "{again:?}");
+    }
+}
+
+#[test]
+fn unchanged_ftp_file_is_not_sent_again() {
+    let (ftp, server) = (ftp(), TestServer::start());
+    let target = format!("/{}", ftp.url("/a.txt"));
+    let first = server.get(&target, &[]);
+    let (etag, time) = (first.field("etag").expect("a tag"), first.field("last-modified").expect("a time"));
+    assert_eq!(time, "Thu, 01 Dec 1994 12:34:56 GMT");
+    for field in [format!("If-None-Match: {etag}"), format!("If-Modified-Since: {time}")] {
+        let reply = server.get(&target, &[&field]);
+        assert_eq!((reply.status, reply.body.len()), (304, 0), "{field}: {reply:?}");
+    }
+    for field in ["If-None-Match: \"other\"", "If-Modified-Since: Thu, 01 Dec 1994 12:34:55 GMT"] {
+        assert_eq!(server.get(&target, &[field]).status, 200, "{field}");
+    }
+}
+
+#[test]
+fn directory_without_its_slash_is_redirected() {
+    let ftp = FtpServer::start(FtpConfig::new().file("/pub/a", "x")).expect("starts");
+    let server = TestServer::start();
+    let reply = server.page(&format!("/{}", ftp.url("/pub")));
+    let expected = format!("/{}", ftp.url("/pub/"));
+    assert_eq!((reply.status, reply.field("location")), (307, Some(expected.as_str())), "{reply:?}");
+    assert_eq!(server.page(&format!("/{}", ftp.url("/missing"))).status, 404);
+}

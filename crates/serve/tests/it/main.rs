@@ -1,0 +1,20 @@
+//! Tests of the server over loopback connections, one file per subject.
+
+#![allow(clippy::expect_used, reason = "a test that cannot be set up fails")]
+
+mod browser;
+mod clients;
+mod conditions;
+mod connect;
+mod errors;
+mod fixture;
+mod forms;
+mod hostile_clients;
+mod hostile_upstream;
+mod limits;
+mod logins;
+mod logs;
+mod objects;
+mod pages;
+mod security;
+mod support;
