@@ -97,6 +97,7 @@ mod rejection;
 mod sendable;
 pub mod telnet;
 pub mod text;
+pub mod typed_date;
 mod untrusted;
 pub mod wais;
 mod wire_error;
