@@ -5,12 +5,14 @@ mod checksum;
 mod condition;
 mod data;
 pub(crate) mod environment;
+mod form;
 mod ftp;
 pub(crate) mod gateway;
 mod gopher;
 mod http;
 mod input;
 mod journal;
+mod log_options;
 mod login;
 mod mirror;
 pub(crate) mod news;
@@ -37,19 +39,17 @@ use fetch_url::url::Url;
 use fetch_url::{ByteRange, Condition, Error, Fetcher, Request};
 
 use self::checksum::ChecksumOptions;
+use self::form::Form;
 pub(crate) use self::input::Input;
 pub(crate) use self::journal::JournalOptions;
+pub(crate) use self::log_options::LogOptions;
 pub(crate) use self::mirror::{MirrorJob, is_single_object_option};
 pub(crate) use self::private_file::is_open_to_others;
 pub(crate) use self::transfer::{Output, Transfer};
 pub(crate) use self::typed_url::{TypedUrls, complete_url, with_typed_url_hint};
 use crate::error::usage_error;
 use crate::flags::{ContinueAt, FetchFlags, Format};
-use crate::render::{
-    events::Events,
-    progress::{ProgressDisplay, ProgressMode},
-    write_out::WriteOut,
-};
+use crate::render::{events::Events, progress::ProgressDisplay, write_out::WriteOut};
 
 /// Names of sub-commands. As the first argument, they are not URLs.
 const VERBS: [&str; 4] = ["completions", "explain", "extract", "mirror"];
@@ -90,8 +90,8 @@ pub(crate) struct FetchOptions {
     pub(crate) dump_header: Option<PathBuf>,
     /// The file of `--etag-save`.
     pub(crate) etag_save: Option<PathBuf>,
-    /// A file is sent (`-T`), which only HTTP does.
-    uploads: bool,
+    /// An option that only HTTP has: `-T`, `--unix-socket`.
+    http_only: Option<&'static str>,
     /// Listings of FTP directories show names only (`--list-only`).
     pub(crate) lists_names_only: bool,
     pub(crate) range: Option<ByteRange>,
@@ -99,6 +99,8 @@ pub(crate) struct FetchOptions {
     /// The maximum number of connections for one file.
     pub(crate) segments: u16,
     pub(crate) create_dirs: bool,
+    /// If the output file exists, a number is added to the name.
+    pub(crate) keeps_both: bool,
     /// Skips URLs whose output file exists.
     pub(crate) skips_existing: bool,
     pub(crate) file_options: FileOptions,
@@ -107,6 +109,8 @@ pub(crate) struct FetchOptions {
     pub(crate) http: HttpOptions,
     ftp: FtpOptions,
     gopher: GopherOptions,
+    /// The fields of `-F`.
+    form: Form,
     news: NewsOptions,
     news_server: news::NewsServerSources,
     has_gateways: bool,
@@ -126,23 +130,6 @@ pub(crate) struct FetchOptions {
     pub(crate) opens_on_desktop: bool,
     /// Fails for URLs without a data object (`--fail-advisory`).
     pub(crate) fails_advisory: bool,
-}
-
-/// Which messages are printed.
-#[derive(Clone, Debug)]
-pub(crate) struct LogOptions {
-    pub(crate) prints_errors: bool,
-    /// Prints errors only.
-    pub(crate) is_silent: bool,
-    /// Prints notes, such as retries.
-    pub(crate) prints_notes: bool,
-    pub(crate) trace: Option<PathBuf>,
-    pub(crate) errors_as_json: bool,
-    pub(crate) progress: ProgressMode,
-    pub(crate) verbose: u8,
-    pub(crate) stdout_is_terminal: bool,
-    /// Standard error is a terminal and `--silent` was not given.
-    pub(crate) is_interactive: bool,
 }
 
 impl Invocation {
@@ -228,11 +215,13 @@ impl FetchOptions {
         let http = http::options(flags, matches)?;
         // Requests with a method, a body, or headers in the output are sent once, not in segments.
         let is_plain = !flags.include && !flags.head && http.method.is_none() && http.body.is_none();
+        let form = Form::of(&flags.http, matches)?;
+        let is_plain = is_plain && form.is_empty() && !http.raw && !http.ignore_content_length;
         let options = FileOptions::default()
             .keeping_part(!flags.batch.remove_on_error)
             .resuming(resume)
             .keeping_bytes(keep)
-            .no_clobber(flags.no_clobber)
+            .no_clobber(flags.no_clobber || flags.batch.keep_both)
             .remote_time(flags.remote_time);
         Ok(Self {
             format: flags.format,
@@ -240,19 +229,25 @@ impl FetchOptions {
             include: flags.include,
             dump_header: flags.http.dump_header.clone(),
             etag_save: flags.http.etag_save.clone(),
-            uploads: flags.http.upload_file.is_some(),
+            http_only: match (&flags.http.upload_file, &flags.network.unix_socket) {
+                (Some(_), _) => Some("-T sends files to"),
+                (None, Some(_)) => Some("--unix-socket is for"),
+                (None, None) => None,
+            },
             lists_names_only: flags.ftp.list_only,
             range: flags.range.or(continued),
             resume,
             // A rate limit applies to one connection.
             segments: if is_plain && flags.limit_rate.is_none() { flags.segments } else { 1 },
             create_dirs: flags.create_dirs,
+            keeps_both: flags.batch.keep_both,
             skips_existing: flags.batch.skip_existing,
             file_options: options,
             fails_with_body: flags.fail_with_body,
             http,
             ftp: ftp::options(flags)?,
             gopher: gopher::options(flags)?,
+            form,
             news: news::options(flags)?,
             news_server: news::NewsServerSources::of(flags),
             has_gateways: !flags.gateway.gateways.is_empty(),
@@ -292,12 +287,17 @@ impl FetchOptions {
         let completed = self.typed_urls.complete(url);
         let text = self.with_search(completed.as_deref().unwrap_or(url));
         let request = Request::new(&text).map_err(|error| with_typed_url_hint(error, url))?;
-        let mut request = request.with_extra(self.http.clone());
-        if !self.gopher.answers.is_empty() && !matches!(request.url(), Url::Gopher(_)) {
-            return Err(usage_error("--form applies to gopher URLs only"));
+        let (mut http, mut gopher) = (self.http.clone(), self.gopher.clone());
+        match request.url() {
+            _ if self.form.is_empty() => {}
+            Url::Http(_) if self.head => return Err(usage_error("-I cannot be combined with data to send")),
+            Url::Http(_) => self.form.apply(&mut http)?,
+            Url::Gopher(_) => self.form.answer(&mut gopher)?,
+            _ => return Err(usage_error("-F applies to http, https and gopher URLs only")),
         }
-        if self.uploads && !matches!(request.url(), Url::Http(_)) {
-            return Err(usage_error("-T sends files to http and https URLs only"));
+        let mut request = request.with_extra(http);
+        if let (Some(option), false) = (self.http_only, matches!(request.url(), Url::Http(_))) {
+            return Err(usage_error(format!("{option} http and https URLs only")));
         }
         if self.format == Format::Mbox && !matches!(request.url(), Url::News(_) | Url::Nntp(_)) {
             return Err(usage_error("--format mbox applies to news URLs only"));
@@ -309,10 +309,10 @@ impl FetchOptions {
         }
         // Prospero and gateways can redirect to any scheme, so the FTP and Gopher options are added to their requests.
         request = match request.url() {
-            Url::Prospero(_) => request.with_extra(self.ftp.clone()).with_extra(self.gopher.clone()),
-            _ if self.has_gateways => request.with_extra(self.ftp.clone()).with_extra(self.gopher.clone()),
+            Url::Prospero(_) => request.with_extra(self.ftp.clone()).with_extra(gopher),
+            _ if self.has_gateways => request.with_extra(self.ftp.clone()).with_extra(gopher),
             Url::Ftp(_) => request.with_extra(self.ftp.clone()),
-            Url::Gopher(_) => request.with_extra(self.gopher.clone()),
+            Url::Gopher(_) => request.with_extra(gopher),
             _ => request,
         };
         // Any request can be redirected to a news URL.
@@ -347,31 +347,6 @@ impl FetchOptions {
             false => "?",
         };
         format!("{url}{joint}{}{fragment}", String::from_utf8_lossy(search))
-    }
-}
-
-impl LogOptions {
-    fn of(flags: &FetchFlags) -> Self {
-        let flags = (&flags.messages, flags.format);
-        let (flags, format) = flags;
-        let is_quiet = flags.silent || flags.no_progress_meter || flags.verbose > 0;
-        let progress = match std::io::stderr().is_terminal() {
-            _ if is_quiet => ProgressMode::Nothing,
-            true => ProgressMode::Bar,
-            false if flags.progress_bar => ProgressMode::Line,
-            false => ProgressMode::Nothing,
-        };
-        Self {
-            prints_errors: !flags.silent || flags.show_error,
-            is_silent: flags.silent,
-            prints_notes: !flags.silent && format != Format::Json,
-            errors_as_json: format == Format::Json,
-            trace: flags.trace.clone(),
-            progress,
-            verbose: flags.verbose,
-            stdout_is_terminal: std::io::stdout().is_terminal(),
-            is_interactive: !flags.silent && std::io::stderr().is_terminal(),
-        }
     }
 }
 

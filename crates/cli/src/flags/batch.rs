@@ -16,6 +16,11 @@ pub struct BatchFlags {
     /// Do not fetch a URL whose file exists
     #[arg(long, conflicts_with_all = ["continue_at", "continue_flag"])]
     pub skip_existing: bool,
+    /// If the file exists, write to NAME.1, NAME.2 ... instead
+    ///
+    /// The numbers are those of wget.
+    #[arg(long, conflicts_with_all = ["no_clobber", "skip_existing", "continue_at", "continue_flag"])]
+    pub keep_both: bool,
     /// Maximum number of parallel transfers at one host
     #[arg(long, value_name = "N", default_value = "16", value_parser = value_parser!(u16).range(1..))]
     pub parallel_max_host: u16,

@@ -16,6 +16,9 @@ use crate::render::stdio::stdout_file;
 use crate::render::terminal::TerminalWriter;
 use crate::report::TransferReport;
 
+/// The highest number of `--keep-both`.
+const MAX_COPIES: u32 = 10_000;
+
 /// Returns the path of the file, if it is known before the response.
 pub(super) fn path_before_response(
     transfer: &Transfer,
@@ -30,6 +33,23 @@ pub(super) fn path_before_response(
         }
         _ => Ok(None),
     }
+}
+
+/// Returns the path that is written. With `--keep-both`, the path of an existing file gets the first free number.
+pub(super) fn free_path(path: PathBuf, number: usize, run: &Run) -> Result<PathBuf, Error> {
+    // Devices and FIFOs are written to, not replaced.
+    let exists = |path: &Path| path.is_file() || path.is_dir() || path.is_symlink();
+    let is_taken = |path: &Path| exists(path) || run.output_paths.is_reserved(path, number);
+    if !run.options.keeps_both || !is_taken(&path) {
+        return Ok(path);
+    }
+    let numbered = |number: u32| {
+        let mut name = path.clone().into_os_string();
+        name.push(format!(".{number}"));
+        PathBuf::from(name)
+    };
+    let free = (1..=MAX_COPIES).map(numbered).find(|path| !is_taken(path));
+    free.ok_or_else(|| usage_error(format!("{} has {MAX_COPIES} copies already", path.display())))
 }
 
 /// Reserves the path of a transfer. Returns `true` if another transfer of the same URL has already reserved it.
@@ -84,7 +104,7 @@ pub(super) fn choose_sink(
     Ok(match (file, &transfer.output) {
         (Some(file), _) => Sink::file(file),
         (None, Output::Named { .. }) => {
-            let (path, file) = open_as_suggested(transfer, response, run)?;
+            let (path, file) = open_as_suggested(transfer, response, report.number, run)?;
             report.file = Some(path);
             Sink::file(file)
         }
@@ -98,6 +118,7 @@ pub(super) fn choose_sink(
 fn open_as_suggested(
     transfer: &Transfer,
     response: &Response,
+    number: usize,
     run: &Run,
 ) -> Result<(PathBuf, FileSink), Error> {
     let Output::Named { directory, .. } = &transfer.output else { return Err(usage_error("-J needs -O")) };
@@ -108,6 +129,7 @@ fn open_as_suggested(
     };
     let path = directory.join(name);
     make_parent(&path, run)?;
+    let path = free_path(path, number, run)?;
     let file = FileSink::open(&path, run.options.file_options.no_clobber(true))?;
     Ok((path, file))
 }

@@ -49,6 +49,7 @@ async fn run_stages(
 
     // 1. Choose the output.
     let path = output::path_before_response(transfer, request.url(), run)?;
+    let path = path.map(|path| output::free_path(path, report.number, run)).transpose()?;
     report.file.clone_from(&path);
 
     let is_repeated = match &path {

@@ -4,6 +4,7 @@
 mod policy_checks;
 mod tunnel;
 mod tunnel_error;
+mod unix_socket;
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::sync::Arc;
@@ -205,15 +206,21 @@ impl Connector {
     ) -> Result<TlsStream<ServerStream>, Error> {
         let deadline = deadline.connecting();
         let stream = self.connect(host, port, &deadline).await?;
-        let mut config = self.tls_config()?;
-        if !alpn.is_empty() {
-            let mut with_alpn = (*config).clone();
-            with_alpn.alpn_protocols = alpn.iter().map(|protocol| protocol.to_vec()).collect();
-            config = Arc::new(with_alpn);
-        }
+        let config = self.tls_config_with_alpn(alpn)?;
         let stream = self.handshake(stream, host, config, &deadline).await?;
         self.connection_info.update(|facts| facts.tls_done = Some(Instant::now()));
         Ok(stream)
+    }
+
+    /// Returns the TLS configuration that offers the protocol names of `alpn`.
+    fn tls_config_with_alpn(&self, alpn: &[&[u8]]) -> Result<Arc<rustls::ClientConfig>, Error> {
+        let config = self.tls_config()?;
+        if alpn.is_empty() {
+            return Ok(config);
+        }
+        let mut with_alpn = (*config).clone();
+        with_alpn.alpn_protocols = alpn.iter().map(|protocol| protocol.to_vec()).collect();
+        Ok(Arc::new(with_alpn))
     }
 
     /// Runs the TLS handshake with `host` on an open connection.
@@ -288,11 +295,15 @@ impl Connector {
     /// `Code::Usage` if the value of the proxy's variable is invalid.
     pub(crate) fn proxy_for(&self, host: &Host<'_>) -> Result<Option<&Proxy>, Error> {
         match &self.proxy {
-            Some(proxy) if !self.network.policy.proxies.is_direct(host) => {
+            Some(proxy) if !self.network.policy.proxies.is_direct(host) && !self.uses_unix_socket() => {
                 proxy.as_ref().map(Some).map_err(Error::clone)
             }
             _ => Ok(None),
         }
+    }
+
+    fn uses_unix_socket(&self) -> bool {
+        self.network.policy.routes.unix_socket.is_some()
     }
 
     /// Returns the local address or device for outgoing connections.

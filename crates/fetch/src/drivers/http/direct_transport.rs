@@ -8,6 +8,7 @@ use http::{Response, Version};
 
 use super::connection::{Connection, SendError, connection_error};
 use super::connection_pool::{ConnectionPool, PooledConnection};
+use super::exchange::SharedExchange;
 use super::plan::HttpPlan;
 use super::pool_key::HttpPoolKey;
 use super::response_body::ResponseBody;
@@ -149,10 +150,10 @@ async fn exchange_on(
     ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
     let answer = {
         // Pinned here, because moving a future copies it.
-        let sent = pin!(async { Ok(pooled.connection.send_request(request).await) });
+        let sent = pin!(async { Ok(pooled.connection.send_request(request, plan).await) });
         ctx.deadline.bound(Phase::Reply, pin!(interim.limit_while(sent))).await?
     };
-    let response = match answer {
+    let mut response = match answer {
         Ok(response) => response,
         Err(SendError { error, is_unsent, is_head_incomplete }) => {
             let is_refused = transport_error::is_unprocessed(&error);
@@ -166,5 +167,11 @@ async fn exchange_on(
     };
     ctx.connector.connection_info().update(|facts| facts.first_byte = Some(Instant::now()));
     let is_http2 = response.version() == Version::HTTP_2;
-    Ok(response.map(|incoming| ResponseBody::direct(incoming, pooled, is_http2)))
+    if let Some(fields) = pooled.connection.exchange().and_then(SharedExchange::received_fields) {
+        response.extensions_mut().insert(fields);
+    }
+    Ok(response.map(|incoming| match plan.options.raw {
+        true => ResponseBody::raw(incoming, pooled),
+        false => ResponseBody::direct(incoming, pooled, is_http2),
+    }))
 }
