@@ -138,6 +138,9 @@ impl Invocation {
         if flags.disable {
             return Err(usage_error("-q must be the first argument").with_hint("wget's -q is -s here"));
         }
+        if flags.batch.next_group {
+            return Err(usage_error("--next belongs on the command line, not in a config file"));
+        }
         if flags.urls.is_empty() && flags.batch.input_file.is_none() {
             return Err(usage_error("no URL was given").with_hint(typed_url::missing_url_hint(&flags)));
         }
@@ -194,8 +197,21 @@ impl Invocation {
     }
 
     /// Returns `true` if there is only one transfer.
-    pub(crate) const fn has_single_transfer(&self) -> bool {
-        self.input.is_none() && self.mirror.is_none() && self.transfers.len() < 2
+    pub(crate) fn has_single_transfer(&self) -> bool {
+        let is_pattern = self.transfers.iter().any(|transfer| transfer.is_pattern);
+        self.input.is_none() && self.mirror.is_none() && self.transfers.len() < 2 && !is_pattern
+    }
+
+    /// Gives all groups of the command line one cookie jar with the cookies of all, as in curl, if one of them has a
+    /// jar.
+    pub(crate) fn share_cookies(groups: &mut [Self]) -> Result<(), Error> {
+        let lines: Vec<Vec<u8>> =
+            groups.iter().filter_map(Self::cookies).map(CookieJar::to_netscape).collect();
+        if groups.len() > 1 && !lines.is_empty() {
+            let shared = CookieJar::from_netscape(&lines.join(&b'\n'))?;
+            groups.iter_mut().for_each(|group| group.options.http.cookies = Some(shared.clone()));
+        }
+        Ok(())
     }
 
     /// Returns the cookies of the run.

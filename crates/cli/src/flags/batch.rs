@@ -24,9 +24,15 @@ pub struct BatchFlags {
     /// Maximum number of parallel transfers at one host
     #[arg(long, value_name = "N", default_value = "16", value_parser = value_parser!(u16).range(1..))]
     pub parallel_max_host: u16,
-    /// Do not expand [1-100] and {a,b} in URLs
+    /// Do not expand [1-100] and {a,b} in URLs, and * in FTP URLs
     #[arg(short, long)]
     pub globoff: bool,
+    /// Begin another group: URLs with options of their own
+    ///
+    /// The options before --next apply to the URLs before it, except -q, --fail-early and the config file
+    /// of the user, which apply to all groups. The groups run one after the other and share their cookies.
+    #[arg(short = ':', long = "next")]
+    pub next_group: bool,
     /// Remove the partial file if a transfer fails
     ///
     /// By default it is kept, if it can be resumed with -C -.

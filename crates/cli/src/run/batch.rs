@@ -14,9 +14,9 @@ use fetch_url::{Code, Error};
 use tokio::sync::Notify;
 use tokio::task::LocalSet;
 
-use super::article_range::{ArticleRange, expand_range};
 use super::context::Run;
 use super::delete_extraneous::delete_extraneous;
+use super::expansion::{Expansion, expand};
 use super::journal_file::JournalFile;
 use super::queue::WorkQueue;
 use super::transfer::run_transfer;
@@ -58,8 +58,8 @@ pub(super) async fn run_all(run: &Rc<Run>) -> u8 {
 struct Batch {
     run: Rc<Run>,
     queue: WorkQueue,
-    /// The next number for a file of an article range. It is larger than the numbers of the URLs of the command line.
-    next_article_number: Cell<usize>,
+    /// The next number for an object of an expanded URL. It is larger than the numbers of the URLs of the command line.
+    next_object_number: Cell<usize>,
     /// Number and exit status of the failed transfer with the lowest number.
     first_failure: Cell<(usize, u8)>,
     totals: Cell<Totals>,
@@ -74,7 +74,7 @@ impl Batch {
         Self {
             run: run.clone(),
             queue: WorkQueue::new(run),
-            next_article_number: Cell::new(first_extra_number),
+            next_object_number: Cell::new(first_extra_number),
             first_failure: Cell::new((usize::MAX, 0)),
             totals: Cell::new(Totals::begin()),
             journal_lines: Notify::new(),
@@ -100,16 +100,16 @@ impl Batch {
         }
     }
 
-    /// Runs a transfer, or one for each article of a range.
+    /// Runs a transfer, or one for each object that its URL stands for.
     async fn run_planned(
         &self,
         number: usize,
         planned: PlannedTransfer,
         permit: Option<Arc<HostPermit>>,
     ) -> u8 {
-        match expand_range(&self.run, &planned).await {
+        match expand(&self.run, &planned).await {
             Ok(None) => self.run_with_alternatives(number, planned, permit).await,
-            Ok(Some(articles)) => self.run_articles(&articles, &planned.transfer, permit).await,
+            Ok(Some(objects)) => self.run_objects(&objects, &planned.transfer, permit).await,
             Err(error) => self.end(self.begin(number, &planned.transfer), Some(error), &planned.transfer),
         }
     }
@@ -189,17 +189,17 @@ impl Batch {
         self.run.progress.suspend_while(|| render::print_note(&text));
     }
 
-    /// Runs the transfers of an article range. Returns the exit status of the first one that failed.
-    async fn run_articles(
+    /// Runs the transfers of the objects that a URL stands for. Returns the exit status of the first one that failed.
+    async fn run_objects(
         &self,
-        articles: &ArticleRange,
-        range_transfer: &Transfer,
+        expansion: &Expansion,
+        pattern: &Transfer,
         permit: Option<Arc<HostPermit>>,
     ) -> u8 {
         let mut first_failure = 0;
-        for urls in articles.pieces() {
+        for urls in expansion.pieces() {
             for index in 0..urls.len() {
-                let status = self.run_article(&urls, index, range_transfer, permit.clone()).await;
+                let status = self.run_object(&urls, index, pattern, permit.clone()).await;
                 if first_failure == 0 {
                     first_failure = status;
                 }
@@ -211,17 +211,17 @@ impl Batch {
         first_failure
     }
 
-    async fn run_article(
+    async fn run_object(
         &self,
         urls: &Arc<[Url<'static>]>,
         index: usize,
-        range_transfer: &Transfer,
+        pattern: &Transfer,
         permit: Option<Arc<HostPermit>>,
     ) -> u8 {
-        let transfer = Transfer::new(urls[index].to_string(), range_transfer.output.clone());
+        let transfer = Transfer::new(urls[index].to_string(), pattern.output.clone());
         let upcoming = UpcomingUrls::new(urls.clone(), index + 1);
         let planned = PlannedTransfer::new(transfer, upcoming, &self.run.options);
-        let number = self.next_article_number.replace(self.next_article_number.get() + 1);
+        let number = self.next_object_number.replace(self.next_object_number.get() + 1);
         self.run_with_alternatives(number, planned, permit).await
     }
 

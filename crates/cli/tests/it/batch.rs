@@ -4,4 +4,5 @@ mod busy_hosts;
 mod descriptors;
 mod input_file;
 mod journal;
+mod option_groups;
 mod reports;

@@ -121,7 +121,7 @@ pub const CURL_OPTIONS: &[ForeignOption] = &[
     option("-n, --netrc", Equivalent::Same),
     option("--netrc-file", Equivalent::Same),
     option("--netrc-optional", Equivalent::Same),
-    option("-:, --next", Equivalent::Refused("run fetch-url once for each set of options")),
+    option("-:, --next", Equivalent::Same),
     option("--no-alpn", Equivalent::Ours("--http1.1")),
     option("-N, --no-buffer", Equivalent::Different("output to a pipe is written as it arrives")),
     option("--no-clobber", Equivalent::Same),
