@@ -46,7 +46,7 @@ pub(crate) use self::log_options::LogOptions;
 pub(crate) use self::mirror::{MirrorJob, is_single_object_option};
 pub(crate) use self::private_file::is_open_to_others;
 pub(crate) use self::transfer::{Output, Transfer};
-pub(crate) use self::typed_url::{TypedUrls, complete_url, with_typed_url_hint};
+pub(crate) use self::typed_url::{TypedUrls, complete_url, with_item_type_hint, with_typed_url_hint};
 use crate::error::usage_error;
 use crate::flags::{ContinueAt, FetchFlags, Format};
 use crate::render::{events::Events, progress::ProgressDisplay, write_out::WriteOut};
@@ -99,6 +99,8 @@ pub(crate) struct FetchOptions {
     /// The maximum number of connections for one file.
     pub(crate) segments: u16,
     pub(crate) create_dirs: bool,
+    /// Prints what would be done and writes nothing.
+    pub(crate) is_dry_run: bool,
     /// If the output file exists, a number is added to the name.
     pub(crate) keeps_both: bool,
     /// Skips URLs whose output file exists.
@@ -189,7 +191,7 @@ impl Invocation {
             max_time: flags.max_time.filter(|time| !time.is_zero()),
             parallel: if flags.parallel { usize::from(flags.parallel_max) } else { 1 },
             options: FetchOptions::of(flags, matches)?,
-            cookie_file: flags.http.cookie_jar.clone(),
+            cookie_file: flags.http.cookie_jar.clone().filter(|_| !flags.batch.dry_run),
             write_out: flags.messages.write_out.as_deref().map(WriteOut::read).transpose()?,
             events: flags.messages.events.as_deref().map(Events::open).transpose()?,
             log,
@@ -256,6 +258,7 @@ impl FetchOptions {
             // A rate limit applies to one connection.
             segments: if is_plain && flags.limit_rate.is_none() { flags.segments } else { 1 },
             create_dirs: flags.create_dirs,
+            is_dry_run: flags.batch.dry_run,
             keeps_both: flags.batch.keep_both,
             skips_existing: flags.batch.skip_existing,
             file_options: options,

@@ -2,6 +2,7 @@
 //! sanitised before it is printed.
 
 mod date;
+pub(crate) mod dry_run;
 mod error_json;
 pub(crate) mod events;
 pub(crate) mod explain;

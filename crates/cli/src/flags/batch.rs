@@ -27,6 +27,11 @@ pub struct BatchFlags {
     /// Do not expand [1-100] and {a,b} in URLs, and * in FTP URLs
     #[arg(short, long)]
     pub globoff: bool,
+    /// Print what would be fetched and deleted, and write nothing
+    ///
+    /// Directories are listed, objects are not fetched, and links of pages are not followed.
+    #[arg(long)]
+    pub dry_run: bool,
     /// Begin another group: URLs with options of their own
     ///
     /// The options before --next apply to the URLs before it, except -q, --fail-early and the config file

@@ -21,7 +21,7 @@ use super::journal_file::JournalFile;
 use super::queue::WorkQueue;
 use super::transfer::run_transfer;
 use super::work::{PlannedTransfer, Work};
-use crate::job::{Output, Transfer};
+use crate::job::{Output, Transfer, with_item_type_hint};
 use crate::render::{self, summary};
 use crate::report::{Totals, TransferReport};
 
@@ -124,7 +124,11 @@ impl Batch {
         let PlannedTransfer { transfer, request } = planned;
         let mut report = self.begin(number, &transfer);
         let mut error = match request {
-            Ok(request) => run_transfer(&self.run, &transfer, request, permit, &mut report).await.err(),
+            Ok(request) => {
+                let url = request.url().clone();
+                let failed = run_transfer(&self.run, &transfer, request, permit, &mut report).await.err();
+                failed.map(|error| with_item_type_hint(error, &url))
+            }
             Err(error) => Some(error),
         };
         for url in &transfer.alternatives {
@@ -261,10 +265,20 @@ impl Batch {
             return Ok(0);
         }
         let names = walker.take_listed_names();
-        let (deleted, kept) =
-            delete_extraneous(&mirror.directory, &mut journal.journal().borrow_mut(), &names, |path| {
+        let (deleted, kept) = delete_extraneous(
+            &mirror.directory,
+            &mut journal.journal().borrow_mut(),
+            &names,
+            |parent, name, path| {
+                if run.options.is_dry_run {
+                    render::dry_run::print_delete(path, run.options.format);
+                    return Ok(());
+                }
+                parent.remove_file(name)?;
                 self.report_deleted(path);
-            })?;
+                Ok(())
+            },
+        )?;
         if kept > 0 {
             let text =
                 format!("kept {kept} files that are no longer listed, because they were changed locally");
@@ -308,13 +322,17 @@ impl Batch {
                 render::print_error(&error, None)
             }
         };
-        if let Some(journal) = &run.journal {
+        if let Some(journal) = run.journal.as_ref().filter(|_| !run.options.is_dry_run) {
             journal.close(run.mirror.is_none() && totals.failed == 0);
         }
         if let Some(events) = run.events.as_ref().filter(|_| !run.has_single_transfer()) {
             events.summary(&totals);
         }
-        if run.journal.is_some() && (run.log.is_interactive || run.mirror.is_some() && run.log.prints_notes) {
+        if run.options.is_dry_run && !run.log.is_silent {
+            summary::print_dry_run(&totals);
+        } else if run.journal.is_some()
+            && (run.log.is_interactive || run.mirror.is_some() && run.log.prints_notes)
+        {
             summary::print_summary(&totals, run.mirror.is_none());
         }
         match self.first_failure.get().1 {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fetch_url::mirror::DirHandle;
 use fetch_url::output::{FileSink, Sink, file_name, safe_name};
 use fetch_url::url::Url;
-use fetch_url::{Error, Response};
+use fetch_url::{Code, Error, Phase, Response};
 
 use super::context::Run;
 use super::output_paths::make_directory;
@@ -86,11 +86,22 @@ pub(super) fn open(path: &Path, kept: u64, transfer: &Transfer, run: &Run) -> Re
         let (parent, name) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
         return FileSink::open_beneath(&DirHandle::open_or_create(&mirror.directory, parent)?, name, options);
     }
+    check_parent(path)?;
     FileSink::open(path, options)
 }
 
+/// Fails if the directory of a file does not exist.
+fn check_parent(path: &Path) -> Result<(), Error> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());
+    let Some(parent) = parent else { return Ok(()) };
+    let detail = format!("the directory {} does not exist", parent.display());
+    Err(Error::new(Code::SinkFailed, Phase::Deliver, detail).with_hint("--create-dirs creates it"))
+}
+
 fn make_parent(path: &Path, run: &Run) -> Result<(), Error> {
-    path.parent().filter(|_| run.options.create_dirs).map_or(Ok(()), make_directory)
+    path.parent()
+        .filter(|_| run.options.create_dirs && !run.options.is_dry_run)
+        .map_or(Ok(()), make_directory)
 }
 
 /// Returns the sink of the object.
@@ -130,6 +141,7 @@ fn open_as_suggested(
     let path = directory.join(name);
     make_parent(&path, run)?;
     let path = free_path(path, number, run)?;
+    check_parent(&path)?;
     let file = FileSink::open(&path, run.options.file_options.no_clobber(true))?;
     Ok((path, file))
 }

@@ -64,6 +64,9 @@ async fn run_stages(
         report.is_skipped = true;
         return Ok(());
     }
+    if run.options.is_dry_run {
+        return print_planned(transfer, path.as_deref(), run);
+    }
     let has_condition = request.condition().is_some();
     let exists = has_condition && path.as_deref().is_some_and(Path::exists);
     let mut file = open_file(path.as_deref(), transfer, is_repeated, run)?;
@@ -116,6 +119,21 @@ async fn run_stages(
 
     // 4. Save. 5. Record.
     save_response(response, file, expected, transfer, run, report).await
+}
+
+/// Prints what a transfer would fetch (`--dry-run`).
+fn print_planned(transfer: &Transfer, path: Option<&Path>, run: &Run) -> Result<(), Error> {
+    let size = transfer.entry.as_ref().and_then(|entry| entry.size);
+    let printed = run.progress.suspend_while(|| {
+        render::dry_run::print_fetch(&mask_password(&transfer.url), path, size, run.options.format)
+    });
+    match printed {
+        true => Ok(()),
+        false => {
+            let closed = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+            Err(Error::new(Code::SinkFailed, Phase::Deliver, "standard output").with_source(closed))
+        }
+    }
 }
 
 /// Returns `true` if the file exists and need not be fetched: `--skip-existing`, the journal, or an unchanged file of a

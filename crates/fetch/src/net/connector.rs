@@ -1,6 +1,7 @@
 //! Opens all TCP connections: resolves a host once, checks every address by the network policy, and connects to
 //! these addresses only.
 
+mod connect_error;
 mod policy_checks;
 mod tunnel;
 mod tunnel_error;
@@ -22,7 +23,7 @@ use super::address::AddressClass;
 use super::connection_info::{ConnectionInfo, Endpoints};
 use super::lookup::resolve;
 use super::proxy::{Proxy, ProxyOrError};
-use super::route::Interface;
+use super::route::{AddressFamily, Interface};
 use super::server_stream::{RemoteEnd, ServerStream};
 use super::stream::Stream;
 use super::{happy_eyeballs, tls};
@@ -133,8 +134,9 @@ impl Connector {
         addresses.retain(|address| routes.has_family(address));
         self.connection_info.update(|facts| facts.resolved = Some(Instant::now()));
         if addresses.is_empty() {
-            let detail = format!("{host} has no address of the requested family");
-            return Err(Error::new(Code::ResolveFailed, Phase::Resolve, detail));
+            let family = if routes.family == Some(AddressFamily::V6) { "IPv6" } else { "IPv4" };
+            let detail = format!("{host} has no {family} address");
+            return Err(Error::new(Code::ResolveFailed, Phase::Resolve, detail).as_permanent());
         }
         Ok(addresses)
     }
@@ -185,7 +187,8 @@ impl Connector {
             let connection =
                 happy_eyeballs::connect_to_first(addresses, |address| open_tcp(address, interface)).await;
             let connection = connection.unwrap_or_else(|| Err(std::io::ErrorKind::AddrNotAvailable.into()));
-            connection.map_err(|error| Error::io(Code::ConnectFailed, phase, what, error))
+            let routes = &self.network.policy.routes;
+            connection.map_err(|error| connect_error::connect_error(phase, what, error, routes))
         };
         let stream = deadline.bound(phase, connected).await?;
         // Send small requests at once. A failure only delays them.
