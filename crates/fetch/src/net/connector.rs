@@ -2,6 +2,7 @@
 //! these addresses only.
 
 mod connect_error;
+mod connection_trace;
 mod policy_checks;
 mod tunnel;
 mod tunnel_error;
@@ -26,7 +27,7 @@ use super::proxy::{Proxy, ProxyOrError};
 use super::route::{AddressFamily, Interface};
 use super::server_stream::{RemoteEnd, ServerStream};
 use super::stream::Stream;
-use super::{happy_eyeballs, tls};
+use super::{happy_eyeballs, tls, trace};
 use crate::{Code, Deadline, Error, NetworkPolicy, Phase, StartTls, TlsOptions};
 
 /// Network policy and TLS configuration, shared by all requests of a fetcher.
@@ -131,6 +132,7 @@ impl Connector {
             (None, Host::V6Zone(address, zone)) => vec![zoned_address(*address, zone, port)?],
             (None, Host::Name(name)) => deadline.bound(Phase::Resolve, resolve(name, port)).await?,
         };
+        connection_trace::resolved(host, &addresses);
         addresses.retain(|address| routes.has_family(address));
         self.connection_info.update(|facts| facts.resolved = Some(Instant::now()));
         if addresses.is_empty() {
@@ -169,6 +171,7 @@ impl Connector {
             (facts.remote_addr, facts.local_addr) = (stream.peer_addr().ok(), stream.local_addr().ok());
             facts.opened += 1;
         });
+        connection_trace::connected(host, stream.peer_addr().ok());
         let peer =
             stream.peer_addr().map_err(|error| Error::io(Code::ConnectFailed, Phase::Connect, &what, error));
         Ok(ServerStream::tcp(stream, RemoteEnd::Address(peer?)))
@@ -184,8 +187,11 @@ impl Connector {
     ) -> Result<TcpStream, Error> {
         let interface = self.interface();
         let connected = async {
-            let connection =
-                happy_eyeballs::connect_to_first(addresses, |address| open_tcp(address, interface)).await;
+            let connection = happy_eyeballs::connect_to_first(addresses, |address| {
+                connection_trace::trying(address);
+                open_tcp(address, interface)
+            })
+            .await;
             let connection = connection.unwrap_or_else(|| Err(std::io::ErrorKind::AddrNotAvailable.into()));
             let routes = &self.network.policy.routes;
             connection.map_err(|error| connect_error::connect_error(phase, what, error, routes))
@@ -249,7 +255,9 @@ impl Connector {
                 None => Error::io(Code::TlsFailed, Phase::Tls, "the handshake", error),
             })
         };
-        deadline.bound(Phase::Tls, handshake).await
+        let stream = deadline.bound(Phase::Tls, handshake).await?;
+        connection_trace::tls(stream.get_ref().1);
+        Ok(stream)
     }
 
     /// Returns the TLS configuration of the fetcher.
@@ -318,6 +326,9 @@ impl Connector {
     /// redirects to private addresses are refused, as for a new connection.
     pub(crate) fn record_reuse(&self, host: &Host<'_>, (peer, local): Endpoints) {
         self.connection_info.update(|facts| (facts.remote_addr, facts.local_addr) = (peer, local));
+        if self.connection_info.facts().opened == 0 {
+            trace::note(&format_args!("Re-using existing connection with host {}", host.without_zone()));
+        }
         if !matches!(self.proxy_for(host), Ok(None)) {
             return self.record_behind_proxy(host);
         }

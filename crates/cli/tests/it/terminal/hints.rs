@@ -3,7 +3,9 @@
 use crate::support::{
     fetch_url_command, http_server, run_command, run_fetch_url, run_fetch_url_in, temp_dir,
 };
-use fetch_url_tests::{FtpConfig, FtpServer, GopherConfig, GopherServer, HttpResponse};
+use fetch_url_tests::{
+    FtpConfig, FtpServer, GopherConfig, GopherServer, HttpResponse, HttpServer, ServerCert,
+};
 
 #[test]
 fn missing_directory_is_named_and_create_dirs_is_the_hint() {
@@ -58,4 +60,45 @@ fn what_this_machine_cannot_do_is_not_retried() {
         result.assert_exit(exit).assert_stderr_contains(message);
         assert!(!result.stderr.contains("retrying"), "{options}: {}", result.stderr);
     }
+}
+
+/// `-v` shows what happens in the order in which it happens, without secrets.
+#[test]
+fn verbose_shows_names_addresses_tls_and_the_request_as_it_was_sent() {
+    let cert = ServerCert::good().expect("a certificate");
+    let server = HttpServer::start_tls(|_| HttpResponse::new(200).body("x"), &cert).expect("start server");
+    let dir = temp_dir();
+    std::fs::write(dir.path().join("ca"), cert.ca_pem()).expect("a file");
+    let url = server.url("/a").replace("127.0.0.1", "localhost");
+    let again = url.replace("/a", "/b");
+    let options = ["-v", "-4", "--cacert", "ca", "-u", "me:geheim", "-H", "x-oNe: 1"];
+    let result = run_fetch_url_in(dir.path(), options.iter().chain(&[url.as_str(), &again]));
+    let text = result.assert_exit(0).stderr.clone();
+    let mut rest = text.as_str();
+    for part in [
+        "* Host localhost was resolved: 127.0.0.1",
+        "*   Trying 127.0.0.1:",
+        "* Connected to localhost (127.0.0.1) port ",
+        "* SSL connection using TLSv1.3 / TLS_",
+        "* ALPN: server ",
+        "* Server certificate:\n*  subject: ",
+        "*  start date: ",
+        "*  expire date: ",
+        "*  issuer: ",
+        "> GET /a HTTP/1.1\n> Host: localhost:",
+        "> Authorization: Basic ***\n",
+        "> x-oNe: 1\n",
+        "< HTTP/1.1 200",
+        "* Re-using existing connection with host localhost\n> GET /b HTTP/1.1",
+    ] {
+        rest = rest.split_once(part).unwrap_or_else(|| panic!("{part:?} is missing: {text}")).1;
+    }
+    assert!(!text.contains("geheim") && !text.contains("bWU6"), "{text}");
+    // A request that was not sent is not shown.
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .and_then(|listener| listener.local_addr())
+        .expect("a port");
+    let result = run_fetch_url(["-v", &format!("http://{port}/x")]);
+    assert!(!result.assert_exit(7).stderr.contains("> GET"), "{}", result.stderr);
+    result.assert_stderr_contains("*   Trying 127.0.0.1:");
 }

@@ -220,14 +220,14 @@ impl Connection {
             let host = http::HeaderValue::from_str(&plan.authority);
             headers.insert(HOST, host.map_err(|error| invalid_host(error.into()))?);
         }
+        if let Some(authorization) = &plan.authorization {
+            headers.insert(AUTHORIZATION, authorization.clone());
+        }
         headers.extend(plan.headers.clone());
         // There is no proxy, and the server must not receive credentials for one.
         headers.remove(PROXY_AUTHORIZATION);
         if plan.body.as_ref().is_some_and(|body| body.size() == 0) {
             headers.insert(CONTENT_LENGTH, http::HeaderValue::from_static("0"));
-        }
-        if let Some(authorization) = &plan.authorization {
-            headers.insert(AUTHORIZATION, authorization.clone());
         }
         Ok(request)
     }

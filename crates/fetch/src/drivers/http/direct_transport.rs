@@ -12,7 +12,7 @@ use super::exchange::SharedExchange;
 use super::plan::HttpPlan;
 use super::pool_key::HttpPoolKey;
 use super::response_body::ResponseBody;
-use super::{authorization, transport_error};
+use super::{authorization, request_trace, transport_error};
 use crate::{Code, Deadline, Error, Phase, RunContext};
 
 /// Sends the request of `plan` and waits for the head of the response.
@@ -147,6 +147,7 @@ async fn exchange_on(
     }
     let interim = pooled.connection.interim_counter(&mut request);
     ctx.connector.record_reuse(&plan.host, pooled.connection.endpoints());
+    request_trace::request(&request, plan, pooled.connection.exchange().is_none());
     ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
     let answer = {
         // Pinned here, because moving a future copies it.

@@ -29,6 +29,7 @@ mod proxy_transport;
 mod range_headers;
 pub(crate) mod request_body;
 mod request_headers;
+mod request_trace;
 mod response;
 mod response_body;
 mod run;

@@ -16,9 +16,10 @@ use super::connection::MAX_HEADERS;
 use super::options::HttpVersion;
 use super::plan::HttpPlan;
 use super::response_body::ResponseBody;
-use super::{request_headers, transport_error};
+use super::{request_headers, request_trace, transport_error};
 use crate::net::proxy::{Proxy, ProxyKind};
 use crate::net::route::Interface;
+use crate::net::trace;
 use crate::{Code, Error, Phase, RunContext};
 
 /// The clients, by proxy, TLS, HTTP version and network rules.
@@ -54,7 +55,14 @@ pub(super) async fn send_through_proxy(
     ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
     let failed =
         |error: reqwest::Error| transport_error::proxy_error(error.without_url(), plan.is_tls, proxy);
-    let sent = async { request.send().await.map_err(failed) };
+    trace::note(&format_args!("through the proxy {proxy}"));
+    let sent = async {
+        let result = request.send().await;
+        if !result.as_ref().is_err_and(reqwest::Error::is_connect) {
+            request_trace::plan(plan);
+        }
+        result.map_err(failed)
+    };
     let response = ctx.deadline.bound(Phase::Reply, sent).await?;
     ctx.connector.connection_info().update(|facts| {
         facts.first_byte = Some(Instant::now());
