@@ -14,11 +14,13 @@ mod input;
 mod journal;
 mod log_options;
 mod login;
+pub(crate) mod metalink;
 mod mirror;
 pub(crate) mod news;
 mod option_file;
 pub(crate) mod policy;
 mod private_file;
+mod requests;
 mod tls;
 mod transfer;
 mod typed_url;
@@ -31,12 +33,11 @@ use std::time::Duration;
 use clap::ArgMatches;
 use fetch_url::ftp::FtpOptions;
 use fetch_url::gopher::GopherOptions;
-use fetch_url::http::{CookieJar, HttpOptions, IndexRule};
+use fetch_url::http::{CookieJar, HttpOptions};
 use fetch_url::internal::HostLimiter;
-use fetch_url::news::{NewsOptions, UpcomingUrls};
+use fetch_url::news::NewsOptions;
 use fetch_url::output::FileOptions;
-use fetch_url::url::Url;
-use fetch_url::{ByteRange, Condition, Error, Fetcher, Request};
+use fetch_url::{ByteRange, Condition, Error, Fetcher};
 
 use self::checksum::ChecksumOptions;
 use self::form::Form;
@@ -101,6 +102,10 @@ pub(crate) struct FetchOptions {
     pub(crate) create_dirs: bool,
     /// Prints what would be done and writes nothing.
     pub(crate) is_dry_run: bool,
+    /// The directory of the files of Metalink documents.
+    pub(crate) output_dir: Option<PathBuf>,
+    /// Uses the other places and the digest that a server states.
+    pub(crate) uses_duplicates: bool,
     /// If the output file exists, a number is added to the name.
     pub(crate) keeps_both: bool,
     /// Skips URLs whose output file exists.
@@ -143,7 +148,7 @@ impl Invocation {
         if flags.batch.next_group {
             return Err(usage_error("--next belongs on the command line, not in a config file"));
         }
-        if flags.urls.is_empty() && flags.batch.input_file.is_none() {
+        if flags.urls.is_empty() && flags.batch.input_file.is_none() && flags.batch.metalink.is_empty() {
             return Err(usage_error("no URL was given").with_hint(typed_url::missing_url_hint(&flags)));
         }
         if let Some(list) = flags.urls.iter().find(|text| flags.include && Path::new(text).is_file()) {
@@ -157,7 +162,8 @@ impl Invocation {
         if flags.telnet_and_mailto.connect && (flags.urls.len() > 1 || takes_stdout) {
             return Err(usage_error("--connect needs exactly one URL, and standard output for the session"));
         }
-        let transfers = transfer::transfers(&flags, matches)?;
+        let mut transfers = transfer::transfers(&flags, matches)?;
+        transfers.extend(metalink::transfers(&flags)?);
         if flags.http.etag_save.is_some() && (transfers.len() != 1 || flags.batch.input_file.is_some()) {
             return Err(usage_error("--etag-save needs exactly one URL"));
         }
@@ -200,7 +206,7 @@ impl Invocation {
 
     /// Returns `true` if there is only one transfer.
     pub(crate) fn has_single_transfer(&self) -> bool {
-        let is_pattern = self.transfers.iter().any(|transfer| transfer.is_pattern);
+        let is_pattern = self.transfers.iter().any(|transfer| transfer.is_pattern || transfer.is_metalink);
         self.input.is_none() && self.mirror.is_none() && self.transfers.len() < 2 && !is_pattern
     }
 
@@ -259,6 +265,8 @@ impl FetchOptions {
             segments: if is_plain && flags.limit_rate.is_none() { flags.segments } else { 1 },
             create_dirs: flags.create_dirs,
             is_dry_run: flags.batch.dry_run,
+            output_dir: flags.output_dir.clone(),
+            uses_duplicates: flags.batch.metalink_over_http,
             keeps_both: flags.batch.keep_both,
             skips_existing: flags.batch.skip_existing,
             file_options: options,
@@ -281,91 +289,6 @@ impl FetchOptions {
             opens_on_desktop: flags.telnet_and_mailto.open,
             fails_advisory: flags.telnet_and_mailto.fail_advisory,
         })
-    }
-
-    /// Returns the options for listings.
-    fn for_listings(mut self, index_rule: IndexRule) -> Self {
-        self.http.index_rule = index_rule;
-        (self.ftp.force_listing, self.http.index_as_listing, self.news.list_ranges) = (true, true, true);
-        self
-    }
-
-    /// For FTP, returns a request that does not prefetch the port of another data connection, because no transfer
-    /// follows.
-    pub(crate) fn without_port_prefetch(&self, request: Request) -> Request {
-        if !matches!(request.url(), Url::Ftp(_)) {
-            return request;
-        }
-        let mut ftp = self.ftp.clone();
-        ftp.prefetch_port = false;
-        request.ftp(ftp)
-    }
-
-    /// Returns the request for `url`; `next` are the URLs that follow on the same server.
-    pub(crate) fn request(&self, url: &str, next: UpcomingUrls) -> Result<Request, Error> {
-        let completed = self.typed_urls.complete(url);
-        let text = self.with_search(completed.as_deref().unwrap_or(url));
-        let request = Request::new(&text).map_err(|error| with_typed_url_hint(error, url))?;
-        let (mut http, mut gopher) = (self.http.clone(), self.gopher.clone());
-        match request.url() {
-            _ if self.form.is_empty() => {}
-            Url::Http(_) if self.head => return Err(usage_error("-I cannot be combined with data to send")),
-            Url::Http(_) => self.form.apply(&mut http)?,
-            Url::Gopher(_) => self.form.answer(&mut gopher)?,
-            _ => return Err(usage_error("-F applies to http, https and gopher URLs only")),
-        }
-        let mut request = request.with_extra(http);
-        if let (Some(option), false) = (self.http_only, matches!(request.url(), Url::Http(_))) {
-            return Err(usage_error(format!("{option} http and https URLs only")));
-        }
-        if self.format == Format::Mbox && !matches!(request.url(), Url::News(_) | Url::Nntp(_)) {
-            return Err(usage_error("--format mbox applies to news URLs only"));
-        }
-        let is_for_gateway = self.mid_has_gateway && news::is_mid(request.url());
-        let server = if is_for_gateway { None } else { news::server(request.url(), &self.news_server)? };
-        if let Some(server) = server {
-            request = request.news_server(server);
-        }
-        // Prospero and gateways can redirect to any scheme, so the FTP and Gopher options are added to their requests.
-        request = match request.url() {
-            Url::Prospero(_) => request.with_extra(self.ftp.clone()).with_extra(gopher),
-            _ if self.has_gateways => request.with_extra(self.ftp.clone()).with_extra(gopher),
-            Url::Ftp(_) => request.with_extra(self.ftp.clone()),
-            Url::Gopher(_) => request.with_extra(gopher),
-            _ => request,
-        };
-        // Any request can be redirected to a news URL.
-        let mut news = self.news.clone();
-        news.upcoming = next;
-        request = request.with_extra(news);
-        if self.head {
-            request = request.head();
-        }
-        if let Some(range) = self.range {
-            request = request.range(range);
-        }
-        if let Some(condition) = self.condition {
-            request = request.only_if(condition);
-        }
-        if self.special_files {
-            request = request.special_files();
-        }
-        if self.opens_session {
-            request = request.open_session();
-        }
-        Ok(request)
-    }
-
-    /// Returns the URL with the data of `-G` in its query, before the fragment.
-    fn with_search(&self, url: &str) -> String {
-        let Some(search) = &self.search else { return url.to_owned() };
-        let (url, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
-        let joint = match url.contains('?') {
-            true if url.ends_with(['?', '&']) => "",
-            true => "&",
-            false => "?",
-        };
-        format!("{url}{joint}{}{fragment}", String::from_utf8_lossy(search))
     }
 }
 

@@ -1,5 +1,7 @@
 //! A request: a URL and the options for fetching it.
 
+mod redirect_state;
+
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -16,6 +18,8 @@ use crate::http::{HeaderField, HttpOptions};
 use crate::news::NewsOptions;
 use crate::{ByteRange, Resume};
 use crate::{Credential, Error, Event, HostPermit, Observer};
+
+pub(crate) use self::redirect_state::RedirectState;
 
 /// A request for one URL: the URL, a byte range, conditions, resume data and options of the drivers.
 ///
@@ -36,21 +40,6 @@ pub struct Request {
     observer: Option<SharedObserver>,
     host_permit: Option<Arc<HostPermit>>,
     extras: Vec<Arc<dyn std::any::Any + Send + Sync>>,
-}
-
-/// The effects of earlier redirects on the request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RedirectState {
-    /// A redirect has led to another origin. Credentials, cookies and headers for the caller's server are no longer
-    /// sent, not even after a redirect back.
-    pub(crate) is_cross_origin: bool,
-    /// The caller sends credentials and headers to other origins, too
-    /// ([`RedirectLimits::trust_other_servers`](crate::policy::RedirectLimits::trust_other_servers)).
-    pub(crate) trusts_target: bool,
-    /// The request is a GET without the caller's method and body, for example after a redirect with status 303.
-    pub(crate) is_plain_get: bool,
-    /// The request goes to the gateway that the caller configured.
-    pub(crate) is_for_gateway: bool,
 }
 
 /// The response that a request wants: the object, or its metadata only.
@@ -331,6 +320,16 @@ impl Request {
         let mut this = self.clone().redirected_to(url, redirect_state);
         (this.want, this.range, this.resume, this.condition) = (Want::Object, None, None, None);
         this
+    }
+
+    /// Marks the URL as chosen by a document or server, not by the caller: credentials, cookies, method, body and most
+    /// headers of the caller are not sent, as after a redirect to another server.
+    #[must_use]
+    pub const fn from_document(mut self) -> Self {
+        self.redirect_state.is_cross_origin = true;
+        self.redirect_state.trusts_target = false;
+        self.redirect_state.is_plain_get = true;
+        self
     }
 
     /// Returns the request for the gateway's `url`. Credentials and headers for the original server are not sent to

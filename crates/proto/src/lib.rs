@@ -88,6 +88,7 @@ mod html_tokens;
 pub mod http_date;
 mod index_page;
 mod machine;
+pub mod metalink;
 pub mod nntp;
 mod page_links;
 pub mod prospero;

@@ -27,6 +27,18 @@ pub struct BatchFlags {
     /// Do not expand [1-100] and {a,b} in URLs, and * in FTP URLs
     #[arg(short, long)]
     pub globoff: bool,
+    /// Fetch the files of a Metalink document (RFC 5854)
+    ///
+    /// Each file is written to its name in the document, and checked by its checksum. Its URLs are tried
+    /// in their order. Logins, cookies and headers are not sent to them. Repeatable.
+    #[arg(long, value_name = "FILE|URL", action = clap::ArgAction::Append)]
+    pub metalink: Vec<String>,
+    /// Use the other URLs and the digest that the server states (RFC 6249)
+    ///
+    /// Link: <URL>; rel=duplicate names a URL that is tried if the transfer fails, Digest and Repr-Digest
+    /// a checksum of the object.
+    #[arg(long)]
+    pub metalink_over_http: bool,
     /// Print what would be fetched and deleted, and write nothing
     ///
     /// Directories are listed, objects are not fetched, and links of pages are not followed.

@@ -21,6 +21,12 @@ pub(crate) struct Transfer {
     pub(crate) output: Output,
     /// The URL was typed, and a `*` in the last part of an FTP URL is a wildcard.
     pub(crate) is_pattern: bool,
+    /// The URL is that of a Metalink document, whose files are fetched.
+    pub(crate) is_metalink: bool,
+    /// A document has chosen the URL: no login and no headers of the user are sent to it.
+    pub(crate) is_from_document: bool,
+    /// The size that a document states, in bytes.
+    pub(crate) size: Option<u64>,
     /// Other URLs of the same object, tried in order.
     pub(crate) alternatives: Vec<String>,
     /// The required checksum.
@@ -38,6 +44,9 @@ impl Transfer {
             url,
             output,
             is_pattern: false,
+            is_metalink: false,
+            is_from_document: false,
+            size: None,
             alternatives: Vec::new(),
             checksum: None,
             entry: None,

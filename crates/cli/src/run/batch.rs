@@ -6,17 +6,19 @@ use std::os::unix::fs::MetadataExt as _;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use fetch_url::Error;
+use fetch_url::http;
 use fetch_url::internal::HostPermit;
 use fetch_url::mirror::UncertainKind;
 use fetch_url::news::UpcomingUrls;
 use fetch_url::url::{Url, mask_password};
-use fetch_url::{Code, Error};
 use tokio::sync::Notify;
 use tokio::task::LocalSet;
 
 use super::context::Run;
 use super::delete_extraneous::delete_extraneous;
 use super::expansion::{Expansion, expand};
+use super::failures::{may_be_directory_or_link, may_try_alternative, print_failure};
 use super::journal_file::JournalFile;
 use super::queue::WorkQueue;
 use super::transfer::run_transfer;
@@ -131,11 +133,21 @@ impl Batch {
             }
             Err(error) => Some(error),
         };
-        for url in &transfer.alternatives {
+        let mut alternatives = transfer.alternatives.clone();
+        let mut duplicates = Transfer::clone(&transfer);
+        if let Some(meta) =
+            report.meta.as_ref().filter(|_| self.run.options.uses_duplicates && error.is_some())
+        {
+            alternatives.extend(http::duplicates(meta));
+            duplicates.is_from_document = true;
+            duplicates.checksum = duplicates.checksum.or_else(|| http::digest(meta));
+        }
+        for (index, url) in alternatives.iter().enumerate() {
+            let transfer = if index < transfer.alternatives.len() { &transfer } else { &duplicates };
             let Some(failed) = error.as_ref().filter(|error| may_try_alternative(error)) else { break };
             self.run.progress.suspend_while(|| render::print_alternative(failed, url));
             report = TransferReport::begin(number, url);
-            error = self.run_alternative(url, &transfer, &mut report).await.err();
+            error = self.run_alternative(url, transfer, &mut report).await.err();
         }
         self.record_file(&transfer, &report, error.as_ref());
         if error.as_ref().is_some_and(may_be_directory_or_link) && self.handle_non_file(&transfer) {
@@ -154,7 +166,7 @@ impl Batch {
         report: &mut TransferReport,
     ) -> Result<(), Error> {
         let other = Transfer { url: url.to_owned(), ..transfer.clone() };
-        let request = self.run.options.request(url, UpcomingUrls::default())?;
+        let request = self.run.options.request_for(&other, UpcomingUrls::default())?;
         let permit = self.run.host_limiter.acquire(request.url()).await.map(Arc::new);
         run_transfer(&self.run, &other, request, permit, report).await
     }
@@ -201,6 +213,14 @@ impl Batch {
         permit: Option<Arc<HostPermit>>,
     ) -> u8 {
         let mut first_failure = 0;
+        for transfer in expansion.transfers() {
+            let planned = PlannedTransfer::new(transfer.clone(), UpcomingUrls::default(), &self.run.options);
+            let status = self.run_with_alternatives(self.next_object(), planned, None).await;
+            first_failure = if first_failure == 0 { status } else { first_failure };
+            if first_failure != 0 && self.run.fails_early {
+                return first_failure;
+            }
+        }
         for urls in expansion.pieces() {
             for index in 0..urls.len() {
                 let status = self.run_object(&urls, index, pattern, permit.clone()).await;
@@ -225,8 +245,12 @@ impl Batch {
         let transfer = Transfer::new(urls[index].to_string(), pattern.output.clone());
         let upcoming = UpcomingUrls::new(urls.clone(), index + 1);
         let planned = PlannedTransfer::new(transfer, upcoming, &self.run.options);
-        let number = self.next_object_number.replace(self.next_object_number.get() + 1);
-        self.run_with_alternatives(number, planned, permit).await
+        self.run_with_alternatives(self.next_object(), planned, permit).await
+    }
+
+    /// Returns the number of the next object of an expanded URL.
+    fn next_object(&self) -> usize {
+        self.next_object_number.replace(self.next_object_number.get() + 1)
     }
 
     /// Handles an entry that could not be fetched as a file: queues it as a directory, or skips a link that does not
@@ -365,28 +389,5 @@ impl Batch {
         }
         let is_written = run.write_out.as_ref().is_none_or(|format| format.write(&report));
         if report.exit_status() == 0 && !is_written { 23 } else { report.exit_status() }
-    }
-}
-
-/// Returns `true` if the error can mean that a listed file is in fact a directory or a link.
-fn may_be_directory_or_link(error: &Error) -> bool {
-    matches!(error.code(), Code::NotFound | Code::Denied | Code::Policy)
-}
-
-/// Returns `true` if an alternative URL may succeed: the cause of the error is not local.
-fn may_try_alternative(error: &Error) -> bool {
-    !matches!(error.code(), Code::Internal | Code::SinkFailed | Code::Usage)
-}
-
-fn print_failure(error: &Error, transfer: &Transfer, run: &Run) {
-    match (run.log.prints_errors, run.log.errors_as_json) {
-        (false, _) => {}
-        (true, true) => {
-            render::print_error_json(error, &transfer.url);
-        }
-        (true, false) => {
-            // An invalid line of the input file has no URL.
-            render::print_error(error, Some(transfer.url.as_str()).filter(|url| !url.is_empty()));
-        }
     }
 }

@@ -7,6 +7,7 @@ use fetch_url::news::NewsOptions;
 use fetch_url::url::{Url, parse};
 use fetch_url::{Code, Content, Error, Phase, Request};
 use fetch_url_proto::Details;
+use fetch_url_proto::metalink;
 use fetch_url_proto::nntp::ArticlePart;
 
 use super::context::Run;
@@ -14,8 +15,8 @@ use super::ftp_wildcard::expand_wildcard;
 use super::work::PlannedTransfer;
 use crate::error::usage_error;
 use crate::flags::Format;
-use crate::job::Output;
 use crate::job::news::is_range;
+use crate::job::{Output, Transfer};
 
 /// The number of URLs that are created at a time.
 const URLS_PER_BATCH: usize = 512;
@@ -25,20 +26,40 @@ pub(super) enum Expansion {
     Articles(ArticleRange),
     /// The files that a wildcard matches.
     Files(Arc<[Url<'static>]>),
+    /// The files of a Metalink document.
+    Metalink(Vec<Transfer>),
 }
 
 impl Expansion {
-    /// Returns the URLs of the objects, in batches.
+    /// Returns the transfers of a document, which have outputs of their own.
+    pub(super) fn transfers(&self) -> &[Transfer] {
+        match self {
+            Self::Metalink(transfers) => transfers,
+            Self::Articles(_) | Self::Files(_) => &[],
+        }
+    }
+
+    /// Returns the URLs of the objects that share the output of the transfer, in batches.
     pub(super) fn pieces(&self) -> Box<dyn Iterator<Item = Arc<[Url<'static>]>> + '_> {
         match self {
             Self::Articles(articles) => Box::new(articles.pieces()),
             Self::Files(files) => Box::new(std::iter::once(files.clone())),
+            Self::Metalink(_) => Box::new(std::iter::empty()),
         }
     }
 }
 
 /// Lists what a transfer stands for, or returns `None` if it is one object.
 pub(super) async fn expand(run: &Run, planned: &PlannedTransfer) -> Result<Option<Expansion>, Error> {
+    if planned.transfer.is_metalink {
+        let response = run.fetcher.fetch(planned.request.clone()?).await?;
+        let Content::Body(body) = response.content else {
+            return Err(Error::new(Code::PeerMisbehaved, Phase::Reply, "the response is not a metalink"));
+        };
+        let document = body.collect(metalink::MAX_SIZE).await?;
+        let files = crate::job::metalink::files(&document, run.options.output_dir.as_deref())?;
+        return Ok(Some(Expansion::Metalink(files)));
+    }
     if let Some(files) = expand_wildcard(run, planned).await? {
         if files.len() > 1 && matches!(planned.transfer.output, Output::File(_)) {
             let detail = format!("{} files would be written to one", files.len());

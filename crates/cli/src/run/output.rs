@@ -19,12 +19,18 @@ use crate::report::TransferReport;
 /// The highest number of `--keep-both`.
 const MAX_COPIES: u32 = 10_000;
 
-/// Returns the path of the file, if it is known before the response.
+/// Returns the path of the file of transfer `number`, if it is known before the response.
 pub(super) fn path_before_response(
     transfer: &Transfer,
     url: &Url<'_>,
+    number: usize,
     run: &Run,
 ) -> Result<Option<PathBuf>, Error> {
+    let path = path_of(transfer, url, run)?;
+    path.map(|path| free_path(path, number, run)).transpose()
+}
+
+fn path_of(transfer: &Transfer, url: &Url<'_>, run: &Run) -> Result<Option<PathBuf>, Error> {
     match &transfer.output {
         Output::File(path) => Ok(Some(path.clone())),
         Output::Named { directory, by_server: false } => Ok(Some(directory.join(name_of(url)?))),
@@ -36,7 +42,7 @@ pub(super) fn path_before_response(
 }
 
 /// Returns the path that is written. With `--keep-both`, the path of an existing file gets the first free number.
-pub(super) fn free_path(path: PathBuf, number: usize, run: &Run) -> Result<PathBuf, Error> {
+fn free_path(path: PathBuf, number: usize, run: &Run) -> Result<PathBuf, Error> {
     // Devices and FIFOs are written to, not replaced.
     let exists = |path: &Path| path.is_file() || path.is_dir() || path.is_symlink();
     let is_taken = |path: &Path| exists(path) || run.output_paths.is_reserved(path, number);

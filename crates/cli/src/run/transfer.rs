@@ -14,7 +14,7 @@ use fetch_url::{Body, Checksum, Code, Content, Error, Phase, Receipt, Request, R
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
-use super::{checksum, header_files, not_fetchable, output, session};
+use super::{checksum, document_facts, dry_run, header_files, not_fetchable, output, session};
 use crate::flags::Format;
 use crate::job::{Output, Transfer, news};
 use crate::render;
@@ -48,8 +48,7 @@ async fn run_stages(
     record_request(&request, report);
 
     // 1. Choose the output.
-    let path = output::path_before_response(transfer, request.url(), run)?;
-    let path = path.map(|path| output::free_path(path, report.number, run)).transpose()?;
+    let path = output::path_before_response(transfer, request.url(), report.number, run)?;
     report.file.clone_from(&path);
 
     let is_repeated = match &path {
@@ -65,7 +64,7 @@ async fn run_stages(
         return Ok(());
     }
     if run.options.is_dry_run {
-        return print_planned(transfer, path.as_deref(), run);
+        return dry_run::print_planned(transfer, path.as_deref(), run);
     }
     let has_condition = request.condition().is_some();
     let exists = has_condition && path.as_deref().is_some_and(Path::exists);
@@ -106,6 +105,7 @@ async fn run_stages(
     }
     report.meta = Some(response.meta.clone());
     header_files::dump_header(&response.meta, run)?;
+    let expected = document_facts::check(transfer, &response, expected, run)?;
     if transfer.entry.as_ref().is_some_and(|entry| entry.is_moved_to(&response.meta.url)) {
         (report.moved_to, report.is_skipped) = (Some(response.meta.url), true);
         return Ok(());
@@ -119,21 +119,6 @@ async fn run_stages(
 
     // 4. Save. 5. Record.
     save_response(response, file, expected, transfer, run, report).await
-}
-
-/// Prints what a transfer would fetch (`--dry-run`).
-fn print_planned(transfer: &Transfer, path: Option<&Path>, run: &Run) -> Result<(), Error> {
-    let size = transfer.entry.as_ref().and_then(|entry| entry.size);
-    let printed = run.progress.suspend_while(|| {
-        render::dry_run::print_fetch(&mask_password(&transfer.url), path, size, run.options.format)
-    });
-    match printed {
-        true => Ok(()),
-        false => {
-            let closed = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
-            Err(Error::new(Code::SinkFailed, Phase::Deliver, "standard output").with_source(closed))
-        }
-    }
 }
 
 /// Returns `true` if the file exists and need not be fetched: `--skip-existing`, the journal, or an unchanged file of a

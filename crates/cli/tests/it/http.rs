@@ -13,3 +13,4 @@ mod request_options;
 mod resume;
 mod saved_headers;
 mod transfer_options;
+mod upload_faults;

@@ -116,7 +116,7 @@ pub const CURL_OPTIONS: &[ForeignOption] = &[
     option("--max-filesize", Equivalent::Same),
     option("--max-redirs", Equivalent::Same),
     option("-m, --max-time", Equivalent::Same),
-    option("--metalink", Equivalent::Refused("Metalink is not supported")),
+    option("--metalink", Equivalent::Different("takes the document as its value: --metalink FILE|URL")),
     option("--negotiate", Equivalent::Refused("logins are Basic, Digest and Bearer only")),
     option("-n, --netrc", Equivalent::Same),
     option("--netrc-file", Equivalent::Same),

@@ -13,6 +13,7 @@ pub(crate) mod cookie_jar;
 mod cookie_store;
 mod decoded_body;
 mod direct_transport;
+pub(crate) mod duplicates;
 mod exchange;
 mod first_connection;
 mod forwarded;
