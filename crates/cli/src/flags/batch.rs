@@ -35,8 +35,8 @@ pub struct BatchFlags {
     pub metalink: Vec<String>,
     /// Use the other URLs and the digest that the server states (RFC 6249)
     ///
-    /// Link: <URL>; rel=duplicate names a URL that is tried if the transfer fails, Digest and Repr-Digest
-    /// a checksum of the object.
+    /// A Link field with rel=duplicate names a URL that is tried if the transfer fails, Digest and
+    /// Repr-Digest give a checksum of the object.
     #[arg(long)]
     pub metalink_over_http: bool,
     /// Print what would be fetched and deleted, and write nothing
