@@ -73,6 +73,18 @@ fn document_of_a_server_gets_the_login_and_its_places_do_not() {
         }
     }
     assert_eq!(entry_names(dir.path()), ["a", "b"]);
+    // A redirect of a place does not make it trusted.
+    let to = mirror.url("/abc/3");
+    let place = http_server(move |_| HttpResponse::new(302).header("Location", &to));
+    fs::write(dir.path().join("x.meta4"), document(&file("c", "", &[place.url("/")]))).expect("a file");
+    let options = ["--location-trusted", "-u", "me:geheim", "-H", "X-Key: k", "--metalink", "x.meta4"];
+    run_fetch_url_in(dir.path(), options).assert_exit(0);
+    for request in place.requests().iter().chain(mirror.requests().last()) {
+        assert!(
+            request.header("authorization").is_none() && request.header("x-key").is_none(),
+            "{request:?}"
+        );
+    }
     let json = run_fetch_url_in(dir.path(), ["--dry-run", "--format", "json", "--metalink", &url]);
     assert!(json.assert_exit(0).stdout_text().contains("\"file\":\"a\""), "{json:?}");
 }
