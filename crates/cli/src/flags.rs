@@ -182,9 +182,9 @@ pub struct FetchFlags {
     pub remote_time: bool,
     /// Fetch only if modified after DATE or after the time of FILE
     ///
-    /// With - before DATE or FILE, the URL is fetched only if not modified since then. DATE is an
-    /// HTTP date, YYYY-MM-DD, or YYYY-MM-DD HH:MM in UTC. If FILE does not exist, the URL is
-    /// fetched unconditionally.
+    /// With - before DATE or FILE, the URL is fetched only if not modified since then. DATE has any
+    /// form of curl_getdate(3), such as 06-Nov-94 or 1994 Nov 6 08:49 CET, or YYYY-MM-DD HH:MM in
+    /// UTC. If FILE does not exist, the URL is fetched unconditionally.
     #[arg(short = 'z', long, value_name = "DATE|FILE", allow_hyphen_values = true, help_heading = "Output")]
     pub time_cond: Option<String>,
     /// Format of listings, menus, explanations, -I and errors

@@ -5,18 +5,22 @@ mod checksum;
 mod condition;
 mod data;
 pub(crate) mod environment;
+mod form;
 mod ftp;
 pub(crate) mod gateway;
 mod gopher;
 mod http;
 mod input;
 mod journal;
+mod log_options;
 mod login;
+pub(crate) mod metalink;
 mod mirror;
 pub(crate) mod news;
 mod option_file;
 pub(crate) mod policy;
 mod private_file;
+mod requests;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
 mod tls;
@@ -31,27 +35,24 @@ use std::time::Duration;
 use clap::ArgMatches;
 use fetch_url::ftp::FtpOptions;
 use fetch_url::gopher::GopherOptions;
-use fetch_url::http::{CookieJar, HttpOptions, IndexRule};
+use fetch_url::http::{CookieJar, HttpOptions};
 use fetch_url::internal::HostLimiter;
-use fetch_url::news::{NewsOptions, UpcomingUrls};
+use fetch_url::news::NewsOptions;
 use fetch_url::output::FileOptions;
-use fetch_url::url::Url;
-use fetch_url::{ByteRange, Condition, Error, Fetcher, Request};
+use fetch_url::{ByteRange, Condition, Error, Fetcher};
 
 use self::checksum::ChecksumOptions;
+use self::form::Form;
 pub(crate) use self::input::Input;
 pub(crate) use self::journal::JournalOptions;
+pub(crate) use self::log_options::LogOptions;
 pub(crate) use self::mirror::{MirrorJob, is_single_object_option};
 pub(crate) use self::private_file::is_open_to_others;
 pub(crate) use self::transfer::{Output, Transfer};
-pub(crate) use self::typed_url::{TypedUrls, complete_url, with_typed_url_hint};
+pub(crate) use self::typed_url::{TypedUrls, complete_url, with_item_type_hint, with_typed_url_hint};
 use crate::error::usage_error;
 use crate::flags::{ContinueAt, FetchFlags, Format};
-use crate::render::{
-    events::Events,
-    progress::{ProgressDisplay, ProgressMode},
-    write_out::WriteOut,
-};
+use crate::render::{events::Events, progress::ProgressDisplay, write_out::WriteOut};
 
 /// Names of sub-commands. As the first argument, they are not URLs.
 const VERBS: [&str; 5] = ["completions", "explain", "extract", "mirror", "serve"];
@@ -92,8 +93,8 @@ pub(crate) struct FetchOptions {
     pub(crate) dump_header: Option<PathBuf>,
     /// The file of `--etag-save`.
     pub(crate) etag_save: Option<PathBuf>,
-    /// A file is sent (`-T`), which only HTTP does.
-    uploads: bool,
+    /// An option that only HTTP has: `-T`, `--unix-socket`.
+    http_only: Option<&'static str>,
     /// Listings of FTP directories show names only (`--list-only`).
     pub(crate) lists_names_only: bool,
     pub(crate) range: Option<ByteRange>,
@@ -101,6 +102,14 @@ pub(crate) struct FetchOptions {
     /// The maximum number of connections for one file.
     pub(crate) segments: u16,
     pub(crate) create_dirs: bool,
+    /// Prints what would be done and writes nothing.
+    pub(crate) is_dry_run: bool,
+    /// The directory of the files of Metalink documents.
+    pub(crate) output_dir: Option<PathBuf>,
+    /// Uses the other places and the digest that a server states.
+    pub(crate) uses_duplicates: bool,
+    /// If the output file exists, a number is added to the name.
+    pub(crate) keeps_both: bool,
     /// Skips URLs whose output file exists.
     pub(crate) skips_existing: bool,
     pub(crate) file_options: FileOptions,
@@ -109,6 +118,8 @@ pub(crate) struct FetchOptions {
     pub(crate) http: HttpOptions,
     ftp: FtpOptions,
     gopher: GopherOptions,
+    /// The fields of `-F`.
+    form: Form,
     news: NewsOptions,
     news_server: news::NewsServerSources,
     has_gateways: bool,
@@ -130,30 +141,16 @@ pub(crate) struct FetchOptions {
     pub(crate) fails_advisory: bool,
 }
 
-/// Which messages are printed.
-#[derive(Clone, Debug)]
-pub(crate) struct LogOptions {
-    pub(crate) prints_errors: bool,
-    /// Prints errors only.
-    pub(crate) is_silent: bool,
-    /// Prints notes, such as retries.
-    pub(crate) prints_notes: bool,
-    pub(crate) trace: Option<PathBuf>,
-    pub(crate) errors_as_json: bool,
-    pub(crate) progress: ProgressMode,
-    pub(crate) verbose: u8,
-    pub(crate) stdout_is_terminal: bool,
-    /// Standard error is a terminal and `--silent` was not given.
-    pub(crate) is_interactive: bool,
-}
-
 impl Invocation {
     /// Checks the flags and creates the invocation.
     pub(crate) fn new(flags: FetchFlags, matches: &ArgMatches) -> Result<Self, Error> {
         if flags.disable {
             return Err(usage_error("-q must be the first argument").with_hint("wget's -q is -s here"));
         }
-        if flags.urls.is_empty() && flags.batch.input_file.is_none() {
+        if flags.batch.next_group {
+            return Err(usage_error("--next belongs on the command line, not in a config file"));
+        }
+        if flags.urls.is_empty() && flags.batch.input_file.is_none() && flags.batch.metalink.is_empty() {
             return Err(usage_error("no URL was given").with_hint(typed_url::missing_url_hint(&flags)));
         }
         if let Some(list) = flags.urls.iter().find(|text| flags.include && Path::new(text).is_file()) {
@@ -167,7 +164,8 @@ impl Invocation {
         if flags.telnet_and_mailto.connect && (flags.urls.len() > 1 || takes_stdout) {
             return Err(usage_error("--connect needs exactly one URL, and standard output for the session"));
         }
-        let transfers = transfer::transfers(&flags, matches)?;
+        let mut transfers = transfer::transfers(&flags, matches)?;
+        transfers.extend(metalink::transfers(&flags)?);
         if flags.http.etag_save.is_some() && (transfers.len() != 1 || flags.batch.input_file.is_some()) {
             return Err(usage_error("--etag-save needs exactly one URL"));
         }
@@ -201,7 +199,7 @@ impl Invocation {
             max_time: flags.max_time.filter(|time| !time.is_zero()),
             parallel: if flags.parallel { usize::from(flags.parallel_max) } else { 1 },
             options: FetchOptions::of(flags, matches)?,
-            cookie_file: flags.http.cookie_jar.clone(),
+            cookie_file: flags.http.cookie_jar.clone().filter(|_| !flags.batch.dry_run),
             write_out: flags.messages.write_out.as_deref().map(WriteOut::read).transpose()?,
             events: flags.messages.events.as_deref().map(Events::open).transpose()?,
             log,
@@ -209,8 +207,21 @@ impl Invocation {
     }
 
     /// Returns `true` if there is only one transfer.
-    pub(crate) const fn has_single_transfer(&self) -> bool {
-        self.input.is_none() && self.mirror.is_none() && self.transfers.len() < 2
+    pub(crate) fn has_single_transfer(&self) -> bool {
+        let is_pattern = self.transfers.iter().any(|transfer| transfer.is_pattern || transfer.is_metalink);
+        self.input.is_none() && self.mirror.is_none() && self.transfers.len() < 2 && !is_pattern
+    }
+
+    /// Gives all groups of the command line one cookie jar with the cookies of all, as in curl, if one of them has a
+    /// jar.
+    pub(crate) fn share_cookies(groups: &mut [Self]) -> Result<(), Error> {
+        let lines: Vec<Vec<u8>> =
+            groups.iter().filter_map(Self::cookies).map(CookieJar::to_netscape).collect();
+        if groups.len() > 1 && !lines.is_empty() {
+            let shared = CookieJar::from_netscape(&lines.join(&b'\n'))?;
+            groups.iter_mut().for_each(|group| group.options.http.cookies = Some(shared.clone()));
+        }
+        Ok(())
     }
 
     /// Returns the cookies of the run.
@@ -230,11 +241,13 @@ impl FetchOptions {
         let http = http::options(flags, matches)?;
         // Requests with a method, a body, or headers in the output are sent once, not in segments.
         let is_plain = !flags.include && !flags.head && http.method.is_none() && http.body.is_none();
+        let form = Form::of(&flags.http, matches)?;
+        let is_plain = is_plain && form.is_empty() && !http.raw && !http.ignore_content_length;
         let options = FileOptions::default()
             .keeping_part(!flags.batch.remove_on_error)
             .resuming(resume)
             .keeping_bytes(keep)
-            .no_clobber(flags.no_clobber)
+            .no_clobber(flags.no_clobber || flags.batch.keep_both)
             .remote_time(flags.remote_time);
         Ok(Self {
             format: flags.format,
@@ -242,19 +255,28 @@ impl FetchOptions {
             include: flags.include,
             dump_header: flags.http.dump_header.clone(),
             etag_save: flags.http.etag_save.clone(),
-            uploads: flags.http.upload_file.is_some(),
+            http_only: match (&flags.http.upload_file, &flags.network.unix_socket) {
+                (Some(_), _) => Some("-T sends files to"),
+                (None, Some(_)) => Some("--unix-socket is for"),
+                (None, None) => None,
+            },
             lists_names_only: flags.ftp.list_only,
             range: flags.range.or(continued),
             resume,
             // A rate limit applies to one connection.
             segments: if is_plain && flags.limit_rate.is_none() { flags.segments } else { 1 },
             create_dirs: flags.create_dirs,
+            is_dry_run: flags.batch.dry_run,
+            output_dir: flags.output_dir.clone(),
+            uses_duplicates: flags.batch.metalink_over_http,
+            keeps_both: flags.batch.keep_both,
             skips_existing: flags.batch.skip_existing,
             file_options: options,
             fails_with_body: flags.fail_with_body,
             http,
             ftp: ftp::options(flags)?,
             gopher: gopher::options(flags)?,
+            form,
             news: news::options(flags)?,
             news_server: news::NewsServerSources::of(flags),
             has_gateways: !flags.gateway.gateways.is_empty(),
@@ -269,111 +291,6 @@ impl FetchOptions {
             opens_on_desktop: flags.telnet_and_mailto.open,
             fails_advisory: flags.telnet_and_mailto.fail_advisory,
         })
-    }
-
-    /// Returns the options for listings.
-    fn for_listings(mut self, index_rule: IndexRule) -> Self {
-        self.http.index_rule = index_rule;
-        (self.ftp.force_listing, self.http.index_as_listing, self.news.list_ranges) = (true, true, true);
-        self
-    }
-
-    /// For FTP, returns a request that does not prefetch the port of another data connection, because no transfer
-    /// follows.
-    pub(crate) fn without_port_prefetch(&self, request: Request) -> Request {
-        if !matches!(request.url(), Url::Ftp(_)) {
-            return request;
-        }
-        let mut ftp = self.ftp.clone();
-        ftp.prefetch_port = false;
-        request.ftp(ftp)
-    }
-
-    /// Returns the request for `url`; `next` are the URLs that follow on the same server.
-    pub(crate) fn request(&self, url: &str, next: UpcomingUrls) -> Result<Request, Error> {
-        let completed = self.typed_urls.complete(url);
-        let text = self.with_search(completed.as_deref().unwrap_or(url));
-        let request = Request::new(&text).map_err(|error| with_typed_url_hint(error, url))?;
-        let mut request = request.with_extra(self.http.clone());
-        if !self.gopher.answers.is_empty() && !matches!(request.url(), Url::Gopher(_)) {
-            return Err(usage_error("--form applies to gopher URLs only"));
-        }
-        if self.uploads && !matches!(request.url(), Url::Http(_)) {
-            return Err(usage_error("-T sends files to http and https URLs only"));
-        }
-        if self.format == Format::Mbox && !matches!(request.url(), Url::News(_) | Url::Nntp(_)) {
-            return Err(usage_error("--format mbox applies to news URLs only"));
-        }
-        let is_for_gateway = self.mid_has_gateway && news::is_mid(request.url());
-        let server = if is_for_gateway { None } else { news::server(request.url(), &self.news_server)? };
-        if let Some(server) = server {
-            request = request.news_server(server);
-        }
-        // Prospero and gateways can redirect to any scheme, so the FTP and Gopher options are added to their requests.
-        request = match request.url() {
-            Url::Prospero(_) => request.with_extra(self.ftp.clone()).with_extra(self.gopher.clone()),
-            _ if self.has_gateways => request.with_extra(self.ftp.clone()).with_extra(self.gopher.clone()),
-            Url::Ftp(_) => request.with_extra(self.ftp.clone()),
-            Url::Gopher(_) => request.with_extra(self.gopher.clone()),
-            _ => request,
-        };
-        // Any request can be redirected to a news URL.
-        let mut news = self.news.clone();
-        news.upcoming = next;
-        request = request.with_extra(news);
-        if self.head {
-            request = request.head();
-        }
-        if let Some(range) = self.range {
-            request = request.range(range);
-        }
-        if let Some(condition) = self.condition {
-            request = request.only_if(condition);
-        }
-        if self.special_files {
-            request = request.special_files();
-        }
-        if self.opens_session {
-            request = request.open_session();
-        }
-        Ok(request)
-    }
-
-    /// Returns the URL with the data of `-G` in its query, before the fragment.
-    fn with_search(&self, url: &str) -> String {
-        let Some(search) = &self.search else { return url.to_owned() };
-        let (url, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
-        let joint = match url.contains('?') {
-            true if url.ends_with(['?', '&']) => "",
-            true => "&",
-            false => "?",
-        };
-        format!("{url}{joint}{}{fragment}", String::from_utf8_lossy(search))
-    }
-}
-
-impl LogOptions {
-    fn of(flags: &FetchFlags) -> Self {
-        let flags = (&flags.messages, flags.format);
-        let (flags, format) = flags;
-        let is_quiet = flags.silent || flags.no_progress_meter || flags.verbose > 0;
-        let progress = match std::io::stderr().is_terminal() {
-            _ if is_quiet => ProgressMode::Nothing,
-            true => ProgressMode::Bar,
-            false if flags.progress_bar => ProgressMode::Line,
-            false => ProgressMode::Nothing,
-        };
-        Self {
-            prints_errors: !flags.silent || flags.show_error,
-            is_silent: flags.silent,
-            prints_notes: !flags.silent && format != Format::Json,
-            errors_as_json: format == Format::Json,
-            trace: flags.trace.clone(),
-            progress,
-            verbose: flags.verbose,
-            stdout_is_terminal: std::io::stdout().is_terminal(),
-            is_interactive: !flags.silent && std::io::stderr().is_terminal(),
-        }
     }
 }
 

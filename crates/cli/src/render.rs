@@ -2,6 +2,7 @@
 //! sanitised before it is printed.
 
 mod date;
+pub(crate) mod dry_run;
 mod error_json;
 pub(crate) mod events;
 pub(crate) mod explain;
@@ -97,11 +98,18 @@ pub(crate) fn print_alternative(error: &Error, url: &str) {
     print_stderr(&text);
 }
 
-/// Returns the header, size and modification time of an object, for `-I` and `-i`.
+/// Returns the header, size and modification time of an object, for `-I`, `-i` and `-D`. As text, the headers of the
+/// responses before it precede it.
 pub(crate) fn head_text(meta: &Meta, format: Format) -> String {
     if format == Format::Json {
         return format!("{}\n", json::json_line(&head_value(meta)));
     }
+    let earlier = meta.earlier.iter().map(one_head_text).filter(|head| !head.is_empty());
+    earlier.map(|head| head + "\n").chain([one_head_text(meta)]).collect()
+}
+
+/// Returns the header, size and modification time of one response.
+fn one_head_text(meta: &Meta) -> String {
     let mut text = String::new();
     if let Some(reply) = &meta.reply {
         text.push_str(&format!("{}\n", sanitise(reply.as_bytes())));

@@ -1,19 +1,24 @@
 //! Parses the command line, runs it, and returns the exit status. `run/transfer.rs` handles one URL.
 
-mod article_range;
 mod batch;
 mod checksum;
 mod checksum_lists;
 mod context;
 mod delete_extraneous;
 mod descriptors;
+mod document_facts;
+mod dry_run;
 mod existing_file;
+mod expansion;
+mod failures;
 mod file_queue;
+mod ftp_wildcard;
 mod header_files;
 mod interruption;
 mod journal_file;
 mod mirror;
 mod not_fetchable;
+mod option_groups;
 mod output;
 mod output_paths;
 mod page_walk;
@@ -35,6 +40,7 @@ use context::Run;
 use fetch_url::{Code, Error, Phase};
 
 use crate::config::{self, ConfigTarget};
+use crate::error::usage_error;
 use crate::flags::{self, Flags, Verb};
 use crate::job::Invocation;
 use crate::render;
@@ -47,23 +53,61 @@ const FLUSH_TIME: Duration = Duration::from_secs(2);
 
 /// Runs the command line `arguments`.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let (flags, matches) = match parse_with_defaults(arguments.into_iter().collect()) {
-        Ok(parsed) => parsed,
-        Err(status) => return ExitCode::from(status),
-    };
-    let status = match flags.verb {
-        Some(Verb::Explain(flags)) => verbs::explain(&flags),
-        Some(Verb::Extract(flags)) => verbs::extract(&flags),
-        Some(Verb::Completions { shell }) => verbs::completions(shell),
+    let groups = option_groups::split(arguments.into_iter().collect());
+    let mut parsed = Vec::new();
+    for group in groups {
+        match parse_with_defaults(group) {
+            Ok(group) => parsed.push(group),
+            Err(status) => return ExitCode::from(status),
+        }
+    }
+    ExitCode::from(run_groups(parsed))
+}
+
+/// Runs the groups of the command line, or its sub-command. Returns the first exit status that is not 0.
+fn run_groups(groups: Vec<(Flags, ArgMatches)>) -> u8 {
+    let fails_early = groups.iter().any(|(flags, _)| flags.fetch.fail_early);
+    let is_single = groups.len() == 1;
+    let mut jobs = Vec::new();
+    for (flags, matches) in groups {
+        match flags.verb {
+            Some(verb) if is_single => return run_verb(verb, &matches),
+            Some(_) => {
+                return render::print_error(&usage_error("--next joins fetches, not sub-commands"), None);
+            }
+            // All groups are checked before the first one runs.
+            None => match Invocation::new(flags.fetch, &matches) {
+                Ok(job) => jobs.push(job),
+                Err(error) => return render::print_error(&error, None),
+            },
+        }
+    }
+    if let Err(error) = Invocation::share_cookies(&mut jobs) {
+        return render::print_error(&error, None);
+    }
+    let mut first_failure = 0;
+    for job in jobs {
+        let status = run(Ok(job));
+        first_failure = if first_failure == 0 { status } else { first_failure };
+        if fails_early && first_failure != 0 {
+            break;
+        }
+    }
+    first_failure
+}
+
+fn run_verb(verb: Verb, matches: &ArgMatches) -> u8 {
+    match verb {
+        Verb::Explain(flags) => verbs::explain(&flags),
+        Verb::Extract(flags) => verbs::extract(&flags),
+        Verb::Completions { shell } => verbs::completions(shell),
         #[cfg(feature = "serve")]
-        Some(Verb::Serve(flags)) => serve::run(*flags.0),
-        Some(Verb::Mirror(flags)) => match matches.subcommand() {
+        Verb::Serve(flags) => serve::run(*flags.0),
+        Verb::Mirror(flags) => match matches.subcommand() {
             Some((_, matches)) => run(Invocation::mirror(*flags.0, matches)),
             None => 99,
         },
-        None => run(Invocation::new(flags.fetch, &matches)),
-    };
-    ExitCode::from(status)
+    }
 }
 
 fn run(job: Result<Invocation, Error>) -> u8 {

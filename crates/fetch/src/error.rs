@@ -81,6 +81,8 @@ struct Inner {
     retry_after: Option<Duration>,
     is_temporary: bool,
     has_invalid_body: bool,
+    /// The server has refused user and password.
+    is_refused_login: bool,
     allows_restart: bool,
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
@@ -99,6 +101,7 @@ impl Error {
             retry_after: None,
             is_temporary: code.is_temporary(),
             has_invalid_body: false,
+            is_refused_login: false,
             allows_restart: false,
             source: None,
         }))
@@ -157,6 +160,13 @@ impl Error {
     #[must_use]
     pub fn as_permanent(mut self) -> Self {
         self.0.is_temporary = false;
+        self
+    }
+
+    /// Marks the error as the refusal of a user and password that were sent: the message says so.
+    #[must_use]
+    pub(crate) fn with_refused_login(mut self) -> Self {
+        self.0.is_refused_login = true;
         self
     }
 
@@ -315,7 +325,7 @@ impl From<WireError> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let inner = &self.0;
-        f.write_str(inner.code.summary())?;
+        f.write_str(if inner.is_refused_login { "login refused" } else { inner.code.summary() })?;
         if !inner.detail.is_empty() {
             write!(f, ": {}", text::sanitise(inner.detail.as_bytes()))?;
         }

@@ -36,6 +36,8 @@ pub struct Meta {
     pub reply: Option<String>,
     /// The header fields.
     pub fields: HeaderFields,
+    /// The metadata of the responses before this one: redirects, and requests for a login (HTTP). At most 100.
+    pub earlier: Vec<Self>,
     /// The status code of HTTP, or the reply code of FTP and NNTP.
     pub status: Option<u16>,
     /// The protocol of the connection, such as `HTTP/1.1`.
@@ -60,7 +62,8 @@ pub struct Meta {
     pub(crate) is_repeatable: bool,
 }
 
-/// Header fields in the order of the response: names in lower case (HTTP), values as bytes. Clones share them.
+/// Header fields in the order of the response: names as the server spells them, values as bytes. Over HTTP/2, and through
+/// a proxy that reads the requests, names are in lower case. Clones share them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderFields(Arc<Vec<(String, Vec<u8>)>>);
 
@@ -139,6 +142,7 @@ impl Meta {
             suggested_name: None,
             reply: None,
             fields: HeaderFields::default(),
+            earlier: Vec::new(),
             status: None,
             protocol: None,
             referer: None,

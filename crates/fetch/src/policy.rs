@@ -193,6 +193,9 @@ pub struct RedirectLimits {
     pub max_name_service_redirects: u32,
     /// Allows redirects from https to http. Default: `false`.
     pub allow_downgrade: bool,
+    /// Sends the caller's credentials and header fields to every server that an http or https redirect leads to. Only
+    /// Host stays with the caller's server. Default: `false`.
+    pub trust_other_servers: bool,
     /// The schemes that may be requested at all. Default: all.
     pub schemes: Schemes,
     /// The schemes that a redirect may lead to; never `file`, `mailto` or `telnet`. Default: http, https.
@@ -208,6 +211,7 @@ impl Default for RedirectLimits {
             max_redirects: Some(10),
             max_name_service_redirects: 20,
             allow_downgrade: false,
+            trust_other_servers: false,
             schemes: Schemes::All,
             redirect_schemes: Schemes::only(["http", "https"]),
             name_service_schemes: Schemes::only([

@@ -1,5 +1,7 @@
 //! A request: a URL and the options for fetching it.
 
+mod redirect_state;
+
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -16,6 +18,8 @@ use crate::http::{HeaderField, HttpOptions};
 use crate::news::NewsOptions;
 use crate::{ByteRange, Resume};
 use crate::{Credential, Error, Event, HostPermit, Observer};
+
+pub(crate) use self::redirect_state::RedirectState;
 
 /// A request for one URL: the URL, a byte range, conditions, resume data and options of the drivers.
 ///
@@ -36,18 +40,6 @@ pub struct Request {
     observer: Option<SharedObserver>,
     host_permit: Option<Arc<HostPermit>>,
     extras: Vec<Arc<dyn std::any::Any + Send + Sync>>,
-}
-
-/// The effects of earlier redirects on the request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RedirectState {
-    /// A redirect has led to another origin. Credentials, cookies and headers for the caller's server are no longer
-    /// sent, not even after a redirect back.
-    pub(crate) is_cross_origin: bool,
-    /// The request is a GET without the caller's method and body, for example after a redirect with status 303.
-    pub(crate) is_plain_get: bool,
-    /// The request goes to the gateway that the caller configured.
-    pub(crate) is_for_gateway: bool,
 }
 
 /// The response that a request wants: the object, or its metadata only.
@@ -93,8 +85,12 @@ impl Request {
 
     /// Creates a request for `url`.
     pub const fn from_url(url: Url<'static>) -> Self {
-        let redirect_state =
-            RedirectState { is_cross_origin: false, is_plain_get: false, is_for_gateway: false };
+        let redirect_state = RedirectState {
+            is_cross_origin: false,
+            trusts_target: false,
+            is_plain_get: false,
+            is_for_gateway: false,
+        };
         Self {
             url,
             want: Want::Object,
@@ -282,6 +278,11 @@ impl Request {
     /// Returns `true` if a redirect has led to another origin. The driver must then not send credentials, cookies or
     /// headers that the caller gave for the original server.
     pub const fn is_cross_origin(&self) -> bool {
+        self.redirect_state.is_cross_origin && !self.redirect_state.trusts_target
+    }
+
+    /// Returns `true` if a redirect has led to another origin, even if the caller trusts it.
+    pub(crate) const fn has_left_origin(&self) -> bool {
         self.redirect_state.is_cross_origin
     }
 
@@ -313,18 +314,30 @@ impl Request {
     /// no range, resume data, condition, method or body. Credentials are not sent to another origin.
     #[must_use]
     pub fn for_related(&self, url: Url<'static>) -> Self {
-        let is_cross_origin = self.is_cross_origin() || !self.url.same_origin(&url);
-        let redirect_state = RedirectState { is_cross_origin, is_plain_get: true, is_for_gateway: false };
+        let is_cross_origin = self.has_left_origin() || !self.url.same_origin(&url);
+        let redirect_state =
+            RedirectState { is_cross_origin, is_plain_get: true, ..RedirectState::default() };
         let mut this = self.clone().redirected_to(url, redirect_state);
         (this.want, this.range, this.resume, this.condition) = (Want::Object, None, None, None);
         this
+    }
+
+    /// Marks the URL as chosen by a document or server, not by the caller: credentials, cookies, method, body and most
+    /// headers of the caller are not sent, as after a redirect to another server.
+    #[must_use]
+    pub const fn from_document(mut self) -> Self {
+        self.redirect_state.is_cross_origin = true;
+        self.redirect_state.trusts_target = false;
+        self.redirect_state.is_plain_get = true;
+        self
     }
 
     /// Returns the request for the gateway's `url`. Credentials and headers for the original server are not sent to
     /// the gateway.
     pub(crate) fn through_gateway(self, url: Url<'static>) -> Self {
         let is_plain_get = self.is_plain_get() || !matches!(self.url, Url::Http(_));
-        let redirect_state = RedirectState { is_cross_origin: true, is_plain_get, is_for_gateway: true };
+        let redirect_state =
+            RedirectState { is_cross_origin: true, trusts_target: false, is_plain_get, is_for_gateway: true };
         self.redirected_to(url, redirect_state)
     }
 

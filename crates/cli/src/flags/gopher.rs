@@ -8,12 +8,6 @@ pub struct GopherFlags {
     /// Request this view by Gopher+: a media type, optionally with a language
     #[arg(long, value_name = "TYPE[,LANG]")]
     pub view: Option<String>,
-    /// Answer a question of the item's Gopher+ form
-    ///
-    /// NAME is the text of the question or its number from 1. @FILE as VALUE stands for the
-    /// contents of FILE; a VALUE that begins with @ is written with @@. Repeatable.
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub form: Vec<String>,
     /// How dot-stuffing of a text is handled
     #[arg(long, value_name = "MODE", value_enum, default_value_t)]
     pub gopher_dots: GopherDots,

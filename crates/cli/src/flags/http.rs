@@ -45,9 +45,24 @@ pub struct HttpFlags {
     /// file is appended to it.
     #[arg(short = 'T', long, value_name = "FILE", conflicts_with_all = ["data", "data_raw", "data_binary", "data_urlencode", "json", "get"])]
     pub upload_file: Option<PathBuf>,
+    /// Fill in a form: multipart/form-data for http, Gopher+ for gopher
+    ///
+    /// CONTENT is a text, @FILE (the file as an upload) or <FILE (the text of the file); - is
+    /// standard input. ;type=TYPE, ;filename=NAME and ;headers=FIELD may follow. For gopher, NAME is
+    /// the text of the question or its number from 1, and @@ begins a text that begins with @.
+    #[arg(short = 'F', long, value_name = "NAME=CONTENT", action = ArgAction::Append,
+          conflicts_with_all = ["data", "data_raw", "data_binary", "data_urlencode", "json", "get", "upload_file"])]
+    pub form: Vec<String>,
+    /// As -F, but @, <, ; and quotes have no special meaning
+    #[arg(long, value_name = "NAME=TEXT", action = ArgAction::Append,
+          conflicts_with_all = ["data", "data_raw", "data_binary", "data_urlencode", "json", "get", "upload_file"])]
+    pub form_string: Vec<String>,
+    /// Escape quotes in the names of -F by a backslash instead of %22
+    #[arg(long)]
+    pub form_escape: bool,
     /// Write the headers of the responses to FILE
     ///
-    /// The form is that of -i. - is standard output. After redirects, the last response is written.
+    /// The form is that of -i. - is standard output.
     #[arg(short = 'D', long, value_name = "FILE")]
     pub dump_header: Option<PathBuf>,
     /// Save the ETag of the response to FILE
@@ -99,10 +114,42 @@ pub struct HttpFlags {
     /// Accept compressed responses and decode them
     #[arg(long)]
     pub compressed: bool,
+    /// Accept the transfer coding gzip and decode it
+    #[arg(long)]
+    pub tr_encoding: bool,
+    /// Deliver the body as received, without decoding content and transfer codings
+    ///
+    /// A chunked body contains the sizes of its chunks.
+    #[arg(long)]
+    pub raw: bool,
+    /// Read the body to the end of the connection, whatever Content-Length says
+    ///
+    /// The end is then not proven. HTTP/2 is not used.
+    #[arg(long)]
+    pub ignore_content_length: bool,
+    /// After a redirect, send login, cookies and headers to other servers too
+    ///
+    /// Without it, they are sent to the server of the URL only.
+    #[arg(long, conflicts_with = "no_location")]
+    pub location_trusted: bool,
+    /// Versions of HTTP.
+    #[command(flatten)]
+    pub version: HttpVersionFlags,
+}
+
+/// The versions of HTTP. The last option counts.
+#[derive(Args, Debug)]
+pub struct HttpVersionFlags {
+    /// Use HTTP/1.0 only
+    #[arg(short = '0', long = "http1.0", overrides_with_all = ["http1_1", "http2", "http2_prior_knowledge"])]
+    pub http1_0: bool,
     /// Use HTTP/1.1 only
-    #[arg(long = "http1.1", overrides_with = "http2")]
+    #[arg(long = "http1.1", overrides_with_all = ["http1_0", "http2", "http2_prior_knowledge"])]
     pub http1_1: bool,
     /// Use HTTP/2 if the server supports it over TLS (the default)
-    #[arg(long)]
+    #[arg(long, overrides_with_all = ["http1_0", "http1_1", "http2_prior_knowledge"])]
     pub http2: bool,
+    /// Use HTTP/2 for http URLs without asking the server
+    #[arg(long, overrides_with_all = ["http1_0", "http1_1", "http2"])]
+    pub http2_prior_knowledge: bool,
 }

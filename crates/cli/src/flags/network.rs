@@ -1,5 +1,7 @@
 //! Options for addresses, ports, schemes and proxies.
 
+use std::path::PathBuf;
+
 use clap::{ArgAction, Args};
 use fetch_url::network::{ConnectTo, Interface, ResolveOverride};
 
@@ -58,6 +60,11 @@ pub struct NetworkFlags {
     /// An empty HOST1 or PORT1 matches all; an empty HOST2 or PORT2 keeps that of the URL. The first match is used. Repeatable.
     #[arg(long, value_name = "HOST1:PORT1:HOST2:PORT2", value_parser = parse_connect_to, action = ArgAction::Append)]
     pub connect_to: Vec<ConnectTo>,
+    /// Connect to this Unix socket for http and https URLs
+    ///
+    /// There is no host lookup, and no proxy is used.
+    #[arg(long, value_name = "FILE", conflicts_with = "interface")]
+    pub unix_socket: Option<PathBuf>,
     /// Proxies.
     #[command(flatten)]
     pub proxy: ProxyFlags,

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fetch_url::{Condition, Error};
-use fetch_url_proto::{calendar, http_date};
+use fetch_url_proto::{calendar, typed_date};
 
 use crate::error::usage_error;
 
@@ -48,11 +48,12 @@ fn looks_like_date(text: &str) -> bool {
     has_year && (text.contains(' ') || text.contains(',') || text.contains(':'))
 }
 
-/// Parses HTTP dates (RFC 9110 §5.6.7) and ISO 8601 dates in UTC.
+/// Parses the dates of curl, and ISO 8601 dates in UTC.
 fn date(text: &str) -> Option<i64> {
-    if let Some(time) = http_date::parse(text) {
-        return Some(time);
-    }
+    typed_date::parse(text).or_else(|| iso_date(text))
+}
+
+fn iso_date(text: &str) -> Option<i64> {
     let text = text.strip_suffix('Z').or(text.strip_suffix(" UTC")).unwrap_or(text);
     let (day, time) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));
     let numbers = |text: &str, separator: char, lengths: &[usize]| -> Option<Vec<i64>> {
@@ -74,11 +75,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn http_and_iso_dates_are_parsed() {
+    fn dates_of_curl_and_iso_dates_are_parsed() {
         assert_eq!(date("1994-12-01 12:34"), Some(786_285_240));
         assert_eq!(date("1994-12-01T12:34:56Z"), Some(786_285_296));
         assert_eq!(date("Thu, 01 Dec 1994 12:34:56 GMT"), Some(786_285_296));
         assert_eq!(date("2000-02-29"), Some(951_782_400));
+        assert_eq!(date("29-Feb-00 01:00 CET"), Some(951_782_400));
         for bad in
             ["2001-02-29", "2000-13-01", "2000-1-1", "2000-01-01 24:00", "yesterday", "", "2000-01-01 1:2"]
         {

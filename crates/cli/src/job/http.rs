@@ -17,7 +17,14 @@ pub(super) fn options(flags: &FetchFlags, matches: &ArgMatches) -> Result<HttpOp
     let mut options = HttpOptions::default();
     options.method.clone_from(&http.method);
     options.compressed = http.compressed;
-    options.version = if http.http1_1 { HttpVersion::Http1 } else { HttpVersion::Any };
+    options.version = match &http.version {
+        version if version.http1_0 => HttpVersion::Http10,
+        version if version.http1_1 => HttpVersion::Http1,
+        version if version.http2_prior_knowledge => HttpVersion::Http2PriorKnowledge,
+        _ => HttpVersion::Any,
+    };
+    (options.raw, options.transfer_coding) = (http.raw, http.tr_encoding);
+    options.ignore_content_length = http.ignore_content_length;
     options.waits_for_challenge = http.digest;
     options.index_as_listing = flags.list;
     options.deliver_error_body = flags.no_fail || flags.fail_with_body;

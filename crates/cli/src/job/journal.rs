@@ -18,6 +18,8 @@ pub(crate) struct JournalOptions {
     pub(crate) keeps_entries: bool,
     /// Creates the directory of the journal.
     pub(crate) creates_directory: bool,
+    /// Reads an existing journal only (`--dry-run`).
+    pub(crate) is_read_only: bool,
     /// If the journal cannot be created, the run continues without it.
     pub(crate) is_optional: bool,
 }
@@ -34,13 +36,14 @@ impl JournalOptions {
             subject: name,
             keeps_entries: flags.resumes(),
             creates_directory: flags.create_dirs,
+            is_read_only: flags.batch.dry_run,
             is_optional: true,
         })
     }
 
     /// The journal of a mirror, in its directory.
-    pub(super) fn for_mirror(directory: &Path, subject: String) -> Self {
+    pub(super) fn for_mirror(directory: &Path, subject: String, is_read_only: bool) -> Self {
         let path = directory.join(MIRROR_JOURNAL);
-        Self { path, subject, keeps_entries: true, creates_directory: true, is_optional: false }
+        Self { path, subject, keeps_entries: true, creates_directory: true, is_read_only, is_optional: false }
     }
 }

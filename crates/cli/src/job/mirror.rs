@@ -118,7 +118,8 @@ impl Invocation {
             (false, true) => usize::from(fetch.parallel_max),
             (false, false) => DEFAULT_PARALLEL,
         };
-        let journal = JournalOptions::for_mirror(&job.directory, job.start.without_password().to_string());
+        let subject = job.start.without_password().to_string();
+        let journal = JournalOptions::for_mirror(&job.directory, subject, fetch.batch.dry_run);
         let mut invocation = Self::of(&fetch, matches, Vec::new(), None, Some(journal))?;
         (invocation.parallel, invocation.mirror) = (parallel, Some(job));
         Ok(invocation)

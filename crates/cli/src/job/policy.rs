@@ -29,6 +29,7 @@ pub(super) fn policy(flags: &FetchFlags) -> Result<Policy, Error> {
     policy.retry.max_time = flags.retry_max_time.filter(|time| !time.is_zero());
     policy.retry.all_errors = flags.retry_all_errors;
     policy.redirects.max_redirects = (!flags.no_location).then_some(flags.max_redirs);
+    policy.redirects.trust_other_servers = flags.http.location_trusted;
     // A `--max-redirs` below the default also lowers the limit for redirects of name services.
     policy.redirects.max_name_service_redirects =
         policy.redirects.max_name_service_redirects.min(flags.max_redirs.saturating_mul(2));
@@ -61,6 +62,7 @@ fn network_policy(flags: &NetworkFlags) -> Result<NetworkPolicy, Error> {
     policy.routes.overrides.clone_from(&flags.resolve);
     policy.routes.connect_to.clone_from(&flags.connect_to);
     policy.routes.interface.clone_from(&flags.interface);
+    policy.routes.unix_socket.clone_from(&flags.unix_socket);
     policy.routes.family = match (flags.ipv4, flags.ipv6) {
         (true, _) => Some(AddressFamily::V4),
         (_, true) => Some(AddressFamily::V6),

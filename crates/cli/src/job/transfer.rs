@@ -19,6 +19,14 @@ use crate::flags::{FetchFlags, Format};
 pub(crate) struct Transfer {
     pub(crate) url: String,
     pub(crate) output: Output,
+    /// The URL was typed, and a `*` in the last part of an FTP URL is a wildcard.
+    pub(crate) is_pattern: bool,
+    /// The URL is that of a Metalink document, whose files are fetched.
+    pub(crate) is_metalink: bool,
+    /// A document has chosen the URL: no login and no headers of the user are sent to it.
+    pub(crate) is_from_document: bool,
+    /// The size that a document states, in bytes.
+    pub(crate) size: Option<u64>,
     /// Other URLs of the same object, tried in order.
     pub(crate) alternatives: Vec<String>,
     /// The required checksum.
@@ -32,7 +40,18 @@ pub(crate) struct Transfer {
 impl Transfer {
     /// Returns a transfer without alternatives and checksum.
     pub(crate) const fn new(url: String, output: Output) -> Self {
-        Self { url, output, alternatives: Vec::new(), checksum: None, entry: None, ordinary_page: None }
+        Self {
+            url,
+            output,
+            is_pattern: false,
+            is_metalink: false,
+            is_from_document: false,
+            size: None,
+            alternatives: Vec::new(),
+            checksum: None,
+            entry: None,
+            ordinary_page: None,
+        }
     }
 
     /// Returns `true` for a page of a mirror, or a file that a page refers to.
@@ -72,7 +91,8 @@ pub(super) fn transfers(flags: &FetchFlags, matches: &ArgMatches) -> Result<Vec<
         let is_several = flags.output_dir.is_some() && flags.format != Format::Mbox && news::is_range(&url);
         let rest = || if is_several { named(flags) } else { rest.clone() };
         let output = output.unwrap_or_else(rest);
-        Transfer::new(url, output)
+        let is_pattern = !flags.batch.globoff && !flags.list && url.contains('*');
+        Transfer { is_pattern, ..Transfer::new(url, output) }
     };
     let mut all = Vec::new();
     let upload_name = flags.http.upload_file.as_deref().and_then(Path::file_name);

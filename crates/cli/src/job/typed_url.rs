@@ -3,8 +3,8 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 
-use fetch_url::Error;
-use fetch_url::url::{Guess, PercentEncoded, charset, find_scheme, guess, mask_password};
+use fetch_url::url::{Guess, PercentEncoded, Url, charset, find_scheme, guess, mask_password};
+use fetch_url::{Code, Error};
 
 use super::gateway;
 use crate::error::usage_error;
@@ -75,6 +75,24 @@ fn file_url(path: &Path) -> Option<String> {
     let encode = |part: &[u8]| PercentEncoded::encode(part, charset::UCHAR).to_string();
     let parts: Vec<String> = path.as_os_str().as_bytes().split(|&byte| byte == b'/').map(encode).collect();
     Some(format!("file://{}", parts.join("/")))
+}
+
+/// Adds a hint to the error for a gopher URL whose path probably has no item type: `gopher://h/foo` requests the selector
+/// `oo` of the type `f`.
+pub(crate) fn with_item_type_hint(error: Error, url: &Url<'_>) -> Error {
+    let text = url.redacted().to_string();
+    let parts = text.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
+    let (Url::Gopher(_), Code::NotFound, Some((host, path))) = (url, error.code(), parts) else {
+        return error;
+    };
+    let starts_with_a_word = path.bytes().take(2).filter(u8::is_ascii_alphabetic).count() == 2;
+    if !starts_with_a_word {
+        return error;
+    }
+    let scheme = url.scheme_name();
+    error.with_hint(format!(
+        "the path begins with the item type: {scheme}://{host}/1/{path} is a menu, {scheme}://{host}/0/{path} a text"
+    ))
 }
 
 /// Returns the hint for a missing URL. An option that has no value in wget may have taken the URL as its value.

@@ -6,12 +6,20 @@ use fetch_url::Hint;
 pub(crate) fn hint_text(hint: &Hint) -> String {
     match hint {
         Hint::AnswerForm(number) => format!("use --form {number}=VALUE to answer it"),
+        Hint::CertificateName => {
+            "use a name of the certificate in the URL; --connect-to ::HOST:PORT keeps the server".to_owned()
+        }
+        Hint::CertificateTime => {
+            "check the clock; -k accepts any certificate, also that of an attacker".to_owned()
+        }
         Hint::ClientCertificate => "use --cert FILE for the client certificate".to_owned(),
         Hint::ClientKey => {
             "--key FILE gives the private key, if it is not in the certificate's file".to_owned()
         }
         Hint::Connect => "use --connect to open the session in this terminal".to_owned(),
-        Hint::CustomAuthority => "--cacert FILE trusts another certification authority".to_owned(),
+        Hint::CustomAuthority => {
+            "--cacert FILE trusts the authority, or the certificate itself if it is self-signed".to_owned()
+        }
         Hint::Direct => "--noproxy HOST connects to a host directly".to_owned(),
         Hint::Downgrade => {
             "the redirect leads from https to http; --proto-redir =http,https allows it".to_owned()

@@ -14,6 +14,22 @@ pub(crate) fn print_summary(tally: &Totals, is_resumable: bool) {
     print_stderr(&format!("fetch-url: {}\n", summary_text(tally, is_resumable)));
 }
 
+/// Prints the summary of `--dry-run`.
+pub(crate) fn print_dry_run(tally: &Totals) {
+    let mut text = format!("dry run: {} to fetch", tally.files);
+    for (count, what) in [
+        (tally.deleted, "to delete"),
+        (tally.skipped, "already present"),
+        (tally.outside_tree, "outside the start directory"),
+        (tally.failed, "failed"),
+    ] {
+        if count > 0 {
+            text.push_str(&format!("; {count} {what}"));
+        }
+    }
+    print_stderr(&format!("fetch-url: {text}\n"));
+}
+
 /// A partial download that a later run can resume.
 pub(crate) struct KeptFile {
     /// The name of the complete file.

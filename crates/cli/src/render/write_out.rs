@@ -103,11 +103,11 @@ fn header_fields(meta: &Meta, name: &str, separator: Option<&str>) -> Option<Str
     }
 }
 
-/// Returns all header fields as a JSON object, each with an array of its values.
+/// Returns all header fields as a JSON object, each with an array of its values. Names are in lower case, as in curl.
 fn header_json(report: &TransferReport) -> Value {
     let mut fields: Map<String, Value> = Map::new();
     for (name, value) in report.meta.iter().flat_map(|meta| &meta.fields) {
-        let values = fields.entry(name.clone()).or_insert_with(|| json!([]));
+        let values = fields.entry(name.to_ascii_lowercase()).or_insert_with(|| json!([]));
         if let Value::Array(values) = values {
             values.push(json!(String::from_utf8_lossy(value)));
         }

@@ -6,22 +6,24 @@ use std::os::unix::fs::MetadataExt as _;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use fetch_url::Error;
+use fetch_url::http;
 use fetch_url::internal::HostPermit;
 use fetch_url::mirror::UncertainKind;
 use fetch_url::news::UpcomingUrls;
 use fetch_url::url::{Url, mask_password};
-use fetch_url::{Code, Error};
 use tokio::sync::Notify;
 use tokio::task::LocalSet;
 
-use super::article_range::{ArticleRange, expand_range};
 use super::context::Run;
 use super::delete_extraneous::delete_extraneous;
+use super::expansion::{Expansion, expand};
+use super::failures::{may_be_directory_or_link, may_try_alternative, print_failure};
 use super::journal_file::JournalFile;
 use super::queue::WorkQueue;
 use super::transfer::run_transfer;
 use super::work::{PlannedTransfer, Work};
-use crate::job::{Output, Transfer};
+use crate::job::{Output, Transfer, with_item_type_hint};
 use crate::render::{self, summary};
 use crate::report::{Totals, TransferReport};
 
@@ -58,8 +60,8 @@ pub(super) async fn run_all(run: &Rc<Run>) -> u8 {
 struct Batch {
     run: Rc<Run>,
     queue: WorkQueue,
-    /// The next number for a file of an article range. It is larger than the numbers of the URLs of the command line.
-    next_article_number: Cell<usize>,
+    /// The next number for an object of an expanded URL. It is larger than the numbers of the URLs of the command line.
+    next_object_number: Cell<usize>,
     /// Number and exit status of the failed transfer with the lowest number.
     first_failure: Cell<(usize, u8)>,
     totals: Cell<Totals>,
@@ -74,7 +76,7 @@ impl Batch {
         Self {
             run: run.clone(),
             queue: WorkQueue::new(run),
-            next_article_number: Cell::new(first_extra_number),
+            next_object_number: Cell::new(first_extra_number),
             first_failure: Cell::new((usize::MAX, 0)),
             totals: Cell::new(Totals::begin()),
             journal_lines: Notify::new(),
@@ -100,16 +102,16 @@ impl Batch {
         }
     }
 
-    /// Runs a transfer, or one for each article of a range.
+    /// Runs a transfer, or one for each object that its URL stands for.
     async fn run_planned(
         &self,
         number: usize,
         planned: PlannedTransfer,
         permit: Option<Arc<HostPermit>>,
     ) -> u8 {
-        match expand_range(&self.run, &planned).await {
+        match expand(&self.run, &planned).await {
             Ok(None) => self.run_with_alternatives(number, planned, permit).await,
-            Ok(Some(articles)) => self.run_articles(&articles, &planned.transfer, permit).await,
+            Ok(Some(objects)) => self.run_objects(&objects, &planned.transfer, permit).await,
             Err(error) => self.end(self.begin(number, &planned.transfer), Some(error), &planned.transfer),
         }
     }
@@ -124,14 +126,28 @@ impl Batch {
         let PlannedTransfer { transfer, request } = planned;
         let mut report = self.begin(number, &transfer);
         let mut error = match request {
-            Ok(request) => run_transfer(&self.run, &transfer, request, permit, &mut report).await.err(),
+            Ok(request) => {
+                let url = request.url().clone();
+                let failed = run_transfer(&self.run, &transfer, request, permit, &mut report).await.err();
+                failed.map(|error| with_item_type_hint(error, &url))
+            }
             Err(error) => Some(error),
         };
-        for url in &transfer.alternatives {
+        let mut alternatives = transfer.alternatives.clone();
+        let mut duplicates = Transfer::clone(&transfer);
+        if let Some(meta) =
+            report.meta.as_ref().filter(|_| self.run.options.uses_duplicates && error.is_some())
+        {
+            alternatives.extend(http::duplicates(meta));
+            duplicates.is_from_document = true;
+            duplicates.checksum = duplicates.checksum.or_else(|| http::digest(meta));
+        }
+        for (index, url) in alternatives.iter().enumerate() {
+            let transfer = if index < transfer.alternatives.len() { &transfer } else { &duplicates };
             let Some(failed) = error.as_ref().filter(|error| may_try_alternative(error)) else { break };
             self.run.progress.suspend_while(|| render::print_alternative(failed, url));
             report = TransferReport::begin(number, url);
-            error = self.run_alternative(url, &transfer, &mut report).await.err();
+            error = self.run_alternative(url, transfer, &mut report).await.err();
         }
         self.record_file(&transfer, &report, error.as_ref());
         if error.as_ref().is_some_and(may_be_directory_or_link) && self.handle_non_file(&transfer) {
@@ -150,7 +166,7 @@ impl Batch {
         report: &mut TransferReport,
     ) -> Result<(), Error> {
         let other = Transfer { url: url.to_owned(), ..transfer.clone() };
-        let request = self.run.options.request(url, UpcomingUrls::default())?;
+        let request = self.run.options.request_for(&other, UpcomingUrls::default())?;
         let permit = self.run.host_limiter.acquire(request.url()).await.map(Arc::new);
         run_transfer(&self.run, &other, request, permit, report).await
     }
@@ -189,17 +205,25 @@ impl Batch {
         self.run.progress.suspend_while(|| render::print_note(&text));
     }
 
-    /// Runs the transfers of an article range. Returns the exit status of the first one that failed.
-    async fn run_articles(
+    /// Runs the transfers of the objects that a URL stands for. Returns the exit status of the first one that failed.
+    async fn run_objects(
         &self,
-        articles: &ArticleRange,
-        range_transfer: &Transfer,
+        expansion: &Expansion,
+        pattern: &Transfer,
         permit: Option<Arc<HostPermit>>,
     ) -> u8 {
         let mut first_failure = 0;
-        for urls in articles.pieces() {
+        for transfer in expansion.transfers() {
+            let planned = PlannedTransfer::new(transfer.clone(), UpcomingUrls::default(), &self.run.options);
+            let status = self.run_with_alternatives(self.next_object(), planned, None).await;
+            first_failure = if first_failure == 0 { status } else { first_failure };
+            if first_failure != 0 && self.run.fails_early {
+                return first_failure;
+            }
+        }
+        for urls in expansion.pieces() {
             for index in 0..urls.len() {
-                let status = self.run_article(&urls, index, range_transfer, permit.clone()).await;
+                let status = self.run_object(&urls, index, pattern, permit.clone()).await;
                 if first_failure == 0 {
                     first_failure = status;
                 }
@@ -211,18 +235,22 @@ impl Batch {
         first_failure
     }
 
-    async fn run_article(
+    async fn run_object(
         &self,
         urls: &Arc<[Url<'static>]>,
         index: usize,
-        range_transfer: &Transfer,
+        pattern: &Transfer,
         permit: Option<Arc<HostPermit>>,
     ) -> u8 {
-        let transfer = Transfer::new(urls[index].to_string(), range_transfer.output.clone());
+        let transfer = Transfer::new(urls[index].to_string(), pattern.output.clone());
         let upcoming = UpcomingUrls::new(urls.clone(), index + 1);
         let planned = PlannedTransfer::new(transfer, upcoming, &self.run.options);
-        let number = self.next_article_number.replace(self.next_article_number.get() + 1);
-        self.run_with_alternatives(number, planned, permit).await
+        self.run_with_alternatives(self.next_object(), planned, permit).await
+    }
+
+    /// Returns the number of the next object of an expanded URL.
+    fn next_object(&self) -> usize {
+        self.next_object_number.replace(self.next_object_number.get() + 1)
     }
 
     /// Handles an entry that could not be fetched as a file: queues it as a directory, or skips a link that does not
@@ -261,10 +289,20 @@ impl Batch {
             return Ok(0);
         }
         let names = walker.take_listed_names();
-        let (deleted, kept) =
-            delete_extraneous(&mirror.directory, &mut journal.journal().borrow_mut(), &names, |path| {
+        let (deleted, kept) = delete_extraneous(
+            &mirror.directory,
+            &mut journal.journal().borrow_mut(),
+            &names,
+            |parent, name, path| {
+                if run.options.is_dry_run {
+                    render::dry_run::print_delete(path, run.options.format);
+                    return Ok(());
+                }
+                parent.remove_file(name)?;
                 self.report_deleted(path);
-            })?;
+                Ok(())
+            },
+        )?;
         if kept > 0 {
             let text =
                 format!("kept {kept} files that are no longer listed, because they were changed locally");
@@ -308,13 +346,17 @@ impl Batch {
                 render::print_error(&error, None)
             }
         };
-        if let Some(journal) = &run.journal {
+        if let Some(journal) = run.journal.as_ref().filter(|_| !run.options.is_dry_run) {
             journal.close(run.mirror.is_none() && totals.failed == 0);
         }
         if let Some(events) = run.events.as_ref().filter(|_| !run.has_single_transfer()) {
             events.summary(&totals);
         }
-        if run.journal.is_some() && (run.log.is_interactive || run.mirror.is_some() && run.log.prints_notes) {
+        if run.options.is_dry_run && !run.log.is_silent {
+            summary::print_dry_run(&totals);
+        } else if run.journal.is_some()
+            && (run.log.is_interactive || run.mirror.is_some() && run.log.prints_notes)
+        {
             summary::print_summary(&totals, run.mirror.is_none());
         }
         match self.first_failure.get().1 {
@@ -347,28 +389,5 @@ impl Batch {
         }
         let is_written = run.write_out.as_ref().is_none_or(|format| format.write(&report));
         if report.exit_status() == 0 && !is_written { 23 } else { report.exit_status() }
-    }
-}
-
-/// Returns `true` if the error can mean that a listed file is in fact a directory or a link.
-fn may_be_directory_or_link(error: &Error) -> bool {
-    matches!(error.code(), Code::NotFound | Code::Denied | Code::Policy)
-}
-
-/// Returns `true` if an alternative URL may succeed: the cause of the error is not local.
-fn may_try_alternative(error: &Error) -> bool {
-    !matches!(error.code(), Code::Internal | Code::SinkFailed | Code::Usage)
-}
-
-fn print_failure(error: &Error, transfer: &Transfer, run: &Run) {
-    match (run.log.prints_errors, run.log.errors_as_json) {
-        (false, _) => {}
-        (true, true) => {
-            render::print_error_json(error, &transfer.url);
-        }
-        (true, false) => {
-            // An invalid line of the input file has no URL.
-            render::print_error(error, Some(transfer.url.as_str()).filter(|url| !url.is_empty()));
-        }
     }
 }

@@ -53,6 +53,10 @@ impl Deref for Run {
 /// Opens or creates a journal. If the directory cannot be written to, a batch continues without a journal, because its
 /// files may be written elsewhere.
 fn open_journal(options: &JournalOptions, is_silent: bool) -> Result<Option<JournalFile>, Error> {
+    if options.is_read_only {
+        let journal = Journal::open_read_only(&options.path, &options.subject)?;
+        return Ok(journal.filter(|_| options.keeps_entries).map(JournalFile::new));
+    }
     if let Some(directory) = options.path.parent().filter(|_| options.creates_directory) {
         make_directory(directory)?;
     }

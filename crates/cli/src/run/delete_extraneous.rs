@@ -11,13 +11,13 @@ use fetch_url::mirror::{DirHandle, Finished, Journal};
 pub(super) type ListedNames = HashMap<String, HashMap<String, Option<bool>>>;
 
 /// Deletes each file that the journal contains, that is unchanged, and that the server no longer lists; then its empty
-/// parent directories. Calls `report` with the path of each deleted file. Returns the number of deleted files, and the
-/// number of files that were kept because they changed.
+/// parent directories. `remove` gets the directory, the name and the path of each file; it may keep the file. Returns the
+/// number of these files, and the number of files that were kept because they changed.
 pub(super) fn delete_extraneous(
     directory: &Path,
     journal: &mut Journal,
     listed: &ListedNames,
-    mut report: impl FnMut(&str),
+    mut remove: impl FnMut(&DirHandle, &str, &str) -> Result<(), Error>,
 ) -> Result<(u64, u64), Error> {
     let (mut deleted, mut kept) = (0, 0);
     // Deepest paths first, so that directories are empty when they are removed.
@@ -32,10 +32,9 @@ pub(super) fn delete_extraneous(
                 kept += 1;
                 continue;
             }
-            Some(true) => parent.remove_file(name)?,
+            Some(true) => remove(&parent, name, path)?,
         }
         deleted += 1;
-        report(path);
         remove_empty_parents(directory, path, listed);
     }
     Ok((deleted, kept))
@@ -215,8 +214,10 @@ mod tests {
         fs::write(at("changed"), "otherwise").expect("a file");
         let listed = listed(&[("", &["stays", "outside/"])]);
         let mut names = Vec::new();
-        let deleted =
-            delete_extraneous(dir.path(), &mut journal, &listed, |path| names.push(path.to_owned()));
+        let deleted = delete_extraneous(dir.path(), &mut journal, &listed, |parent, name, path| {
+            names.push(path.to_owned());
+            parent.remove_file(name)
+        });
         assert_eq!((deleted.expect("deleted"), names.len()), ((1, 1), 1));
         for (name, expected) in
             [("stays", true), ("d", false), ("changed", true), ("mine", true), ("outside/x", true)]

@@ -249,7 +249,9 @@ impl MirrorWalker {
         job: &MirrorJob,
     ) -> Result<(), Error> {
         self.remove_entry_of_other_kind(&directory.path, true, run, job);
-        DirHandle::open_or_create(&job.directory, &directory.path)?;
+        if !run.options.is_dry_run {
+            DirHandle::open_or_create(&job.directory, &directory.path)?;
+        }
         let DirectoryListing { entries, limit_error, is_complete, .. } = listing;
         let classified = self.tree.borrow_mut().classify(directory, entries);
         for (name, why) in &classified.skipped {
@@ -271,7 +273,8 @@ impl MirrorWalker {
     /// kind.
     fn remove_entry_of_other_kind(&self, path: &str, is_directory: bool, run: &Run, job: &MirrorJob) {
         let is_in_the_way = |file: &Metadata| if is_directory { file.is_file() } else { file.is_dir() };
-        let (true, Some(journal)) = (job.deletes && !self.has_ordinary_pages(), &run.journal) else { return };
+        let deletes = job.deletes && !self.has_ordinary_pages() && !run.options.is_dry_run;
+        let (true, Some(journal)) = (deletes, &run.journal) else { return };
         if !fs::symlink_metadata(job.directory.join(path)).is_ok_and(|file| is_in_the_way(&file)) {
             return;
         }

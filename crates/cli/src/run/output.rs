@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fetch_url::mirror::DirHandle;
 use fetch_url::output::{FileSink, Sink, file_name, safe_name};
 use fetch_url::url::Url;
-use fetch_url::{Error, Response};
+use fetch_url::{Code, Error, Phase, Response};
 
 use super::context::Run;
 use super::output_paths::make_directory;
@@ -16,12 +16,21 @@ use crate::render::stdio::stdout_file;
 use crate::render::terminal::TerminalWriter;
 use crate::report::TransferReport;
 
-/// Returns the path of the file, if it is known before the response.
+/// The highest number of `--keep-both`.
+const MAX_COPIES: u32 = 10_000;
+
+/// Returns the path of the file of transfer `number`, if it is known before the response.
 pub(super) fn path_before_response(
     transfer: &Transfer,
     url: &Url<'_>,
+    number: usize,
     run: &Run,
 ) -> Result<Option<PathBuf>, Error> {
+    let path = path_of(transfer, url, run)?;
+    path.map(|path| free_path(path, number, run)).transpose()
+}
+
+fn path_of(transfer: &Transfer, url: &Url<'_>, run: &Run) -> Result<Option<PathBuf>, Error> {
     match &transfer.output {
         Output::File(path) => Ok(Some(path.clone())),
         Output::Named { directory, by_server: false } => Ok(Some(directory.join(name_of(url)?))),
@@ -30,6 +39,23 @@ pub(super) fn path_before_response(
         }
         _ => Ok(None),
     }
+}
+
+/// Returns the path that is written. With `--keep-both`, the path of an existing file gets the first free number.
+fn free_path(path: PathBuf, number: usize, run: &Run) -> Result<PathBuf, Error> {
+    // Devices and FIFOs are written to, not replaced.
+    let exists = |path: &Path| path.is_file() || path.is_dir() || path.is_symlink();
+    let is_taken = |path: &Path| exists(path) || run.output_paths.is_reserved(path, number);
+    if !run.options.keeps_both || !is_taken(&path) {
+        return Ok(path);
+    }
+    let numbered = |number: u32| {
+        let mut name = path.clone().into_os_string();
+        name.push(format!(".{number}"));
+        PathBuf::from(name)
+    };
+    let free = (1..=MAX_COPIES).map(numbered).find(|path| !is_taken(path));
+    free.ok_or_else(|| usage_error(format!("{} has {MAX_COPIES} copies already", path.display())))
 }
 
 /// Reserves the path of a transfer. Returns `true` if another transfer of the same URL has already reserved it.
@@ -66,11 +92,22 @@ pub(super) fn open(path: &Path, kept: u64, transfer: &Transfer, run: &Run) -> Re
         let (parent, name) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
         return FileSink::open_beneath(&DirHandle::open_or_create(&mirror.directory, parent)?, name, options);
     }
+    check_parent(path)?;
     FileSink::open(path, options)
 }
 
+/// Fails if the directory of a file does not exist.
+fn check_parent(path: &Path) -> Result<(), Error> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());
+    let Some(parent) = parent else { return Ok(()) };
+    let detail = format!("the directory {} does not exist", parent.display());
+    Err(Error::new(Code::SinkFailed, Phase::Deliver, detail).with_hint("--create-dirs creates it"))
+}
+
 fn make_parent(path: &Path, run: &Run) -> Result<(), Error> {
-    path.parent().filter(|_| run.options.create_dirs).map_or(Ok(()), make_directory)
+    path.parent()
+        .filter(|_| run.options.create_dirs && !run.options.is_dry_run)
+        .map_or(Ok(()), make_directory)
 }
 
 /// Returns the sink of the object.
@@ -84,7 +121,7 @@ pub(super) fn choose_sink(
     Ok(match (file, &transfer.output) {
         (Some(file), _) => Sink::file(file),
         (None, Output::Named { .. }) => {
-            let (path, file) = open_as_suggested(transfer, response, run)?;
+            let (path, file) = open_as_suggested(transfer, response, report.number, run)?;
             report.file = Some(path);
             Sink::file(file)
         }
@@ -98,6 +135,7 @@ pub(super) fn choose_sink(
 fn open_as_suggested(
     transfer: &Transfer,
     response: &Response,
+    number: usize,
     run: &Run,
 ) -> Result<(PathBuf, FileSink), Error> {
     let Output::Named { directory, .. } = &transfer.output else { return Err(usage_error("-J needs -O")) };
@@ -108,6 +146,8 @@ fn open_as_suggested(
     };
     let path = directory.join(name);
     make_parent(&path, run)?;
+    let path = free_path(path, number, run)?;
+    check_parent(&path)?;
     let file = FileSink::open(&path, run.options.file_options.no_clobber(true))?;
     Ok((path, file))
 }

@@ -60,6 +60,12 @@ impl OutputPaths {
         Err(conflict(path))
     }
 
+    /// Returns `true` if another transfer than `number` has reserved `path`.
+    pub(super) fn is_reserved(&self, path: &Path, number: usize) -> bool {
+        let path = self.path_hash(path);
+        self.urls.borrow().get(&path).is_some_and(|(own, _)| *own != number)
+    }
+
     /// Fails if the existing file at `path`, which would be replaced, was written by this run.
     pub(super) fn check_replaced(&self, path: &Path, replaced: Option<FileId>) -> Result<(), Error> {
         if replaced.is_some_and(|id| self.is_finished(id)) { Err(conflict(path)) } else { Ok(()) }

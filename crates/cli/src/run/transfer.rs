@@ -14,7 +14,7 @@ use fetch_url::{Body, Checksum, Code, Content, Error, Phase, Receipt, Request, R
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
-use super::{checksum, header_files, not_fetchable, output, session};
+use super::{checksum, document_facts, dry_run, header_files, not_fetchable, output, session};
 use crate::flags::Format;
 use crate::job::{Output, Transfer, news};
 use crate::render;
@@ -48,7 +48,7 @@ async fn run_stages(
     record_request(&request, report);
 
     // 1. Choose the output.
-    let path = output::path_before_response(transfer, request.url(), run)?;
+    let path = output::path_before_response(transfer, request.url(), report.number, run)?;
     report.file.clone_from(&path);
 
     let is_repeated = match &path {
@@ -62,6 +62,9 @@ async fn run_stages(
     {
         report.is_skipped = true;
         return Ok(());
+    }
+    if run.options.is_dry_run {
+        return dry_run::print_planned(transfer, path.as_deref(), run);
     }
     let has_condition = request.condition().is_some();
     let exists = has_condition && path.as_deref().is_some_and(Path::exists);
@@ -102,6 +105,7 @@ async fn run_stages(
     }
     report.meta = Some(response.meta.clone());
     header_files::dump_header(&response.meta, run)?;
+    let expected = document_facts::check(transfer, &response, expected, run)?;
     if transfer.entry.as_ref().is_some_and(|entry| entry.is_moved_to(&response.meta.url)) {
         (report.moved_to, report.is_skipped) = (Some(response.meta.url), true);
         return Ok(());

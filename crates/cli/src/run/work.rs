@@ -23,7 +23,7 @@ pub(super) struct PlannedTransfer {
 impl PlannedTransfer {
     /// Parses the URL of `transfer` and applies the options; `upcoming` are the URLs that follow on the same server.
     pub(super) fn new(transfer: Transfer, upcoming: UpcomingUrls, options: &FetchOptions) -> Self {
-        let request = options.request(&transfer.url, upcoming);
+        let request = options.request_for(&transfer, upcoming);
         Self { transfer, request }
     }
 

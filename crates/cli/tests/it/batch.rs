@@ -4,4 +4,6 @@ mod busy_hosts;
 mod descriptors;
 mod input_file;
 mod journal;
+mod metalink;
+mod option_groups;
 mod reports;

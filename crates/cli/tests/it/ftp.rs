@@ -13,3 +13,4 @@ mod redirects;
 mod resume;
 mod tls;
 mod transfer_replies;
+mod wildcards;

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod delete;
+mod dry_run;
 mod failures;
 mod file_names;
 mod ftp;

@@ -4,6 +4,7 @@ mod completions;
 mod config;
 mod control_characters;
 mod help;
+mod hints;
 mod messages;
 mod progress;
 mod reports;

@@ -87,7 +87,11 @@ impl<'g> RedirectChain<'g> {
         }
         self.visited.push(text);
         let redirect_state = RedirectState {
-            is_cross_origin: request.is_cross_origin() || !from.same_origin(&target),
+            is_cross_origin: request.has_left_origin() || !from.same_origin(&target),
+            // Once a server may not receive them, no later one may.
+            trusts_target: self.policy.limits().trust_other_servers
+                && !request.is_cross_origin()
+                && matches!(target, Url::Http(_)),
             // The caller's request body is not sent to a server that a name service selects.
             is_plain_get: request.is_plain_get()
                 || redirect.switches_to_get

@@ -10,12 +10,15 @@ use crate::body::limits::BodyLimits;
 use crate::credentials::prompt::PasswordPrompt;
 use crate::net::connector::{Connector, UrlChooser};
 use crate::{
-    Code, Content, Deadline, Error, Event, Outcome, Phase, Proof, Redirect, Request, Response, RunContext,
+    Code, Content, Deadline, Error, Event, Meta, Outcome, Phase, Proof, Redirect, Request, Response,
+    RunContext,
 };
 
 /// Maximum number of times that one attempt sends its request, including resends in another form, such as
 /// with a login.
 const MAX_ROUNDS: u32 = 8;
+/// Maximum number of earlier responses whose metadata is kept.
+const MAX_EARLIER: usize = 100;
 
 /// The next action of the loop after an attempt.
 #[allow(clippy::large_enum_variant, reason = "one short-lived value per attempt")]
@@ -34,17 +37,22 @@ pub(super) async fn follow_redirects(
     retries: &mut RetryState,
 ) -> Result<Response, Error> {
     let mut stopwatch = Stopwatch::start();
+    let mut earlier = Vec::new();
     let mut chain = RedirectChain::new(&settings.redirect_policy, request.url());
     let mut request = through_gateway(settings, request)?;
     loop {
         let connector = settings.network.connector(request.url(), url_chooser(&request, &chain));
         stopwatch.start_attempt();
-        let outcome = attempt(settings, &request, &chain, connector.clone(), deadline).await;
+        let outcome = attempt(settings, &request, &chain, connector.clone(), deadline, &mut earlier).await;
         stopwatch.record_connection(connector.connection_info());
         chain.record_public(connector.has_contacted_public());
         trace::outcome(&outcome);
         let next = match outcome {
             Ok(Outcome::Response(response)) => check_response(response, request, retries, &deadline).await?,
+            Ok(Outcome::Redirect(hop)) if chain.follows() => {
+                keep(&mut earlier, &hop.response.meta);
+                follow(hop, request, &mut chain, settings).await?
+            }
             Ok(Outcome::Redirect(hop)) => follow(hop, request, &mut chain, settings).await?,
             Ok(Outcome::Resend(resend)) => return Err(unresolved_resend(&resend)),
             Err(error) => Next::Send(recover(error, request, retries, &deadline).await?),
@@ -56,6 +64,7 @@ pub(super) async fn follow_redirects(
                 let limits = BodyLimits::new(limits, max_rate, deadline, connector.connection_info());
                 let mut response = with_limits(response, limits)?;
                 response.meta.requested_url = chain.start().clone();
+                response.meta.earlier = earlier;
                 response.meta.redirects = chain.redirects();
                 response.meta.retries = retries.retries();
                 response.meta.timings = stopwatch.timings(connector.connection_info());
@@ -65,13 +74,20 @@ pub(super) async fn follow_redirects(
     }
 }
 
+/// Keeps the metadata of a response that is not the last one.
+fn keep(earlier: &mut Vec<Meta>, meta: &Meta) {
+    if earlier.len() < MAX_EARLIER {
+        earlier.push(meta.clone());
+    }
+}
+
 /// Returns who has chosen the URL of `request`. A gateway's address was chosen by the caller.
 fn url_chooser(request: &Request, chain: &RedirectChain<'_>) -> UrlChooser {
     if request.is_for_gateway() {
         UrlChooser::Caller
     } else if chain.has_visited_public() {
         UrlChooser::PublicServer
-    } else if request.is_cross_origin() {
+    } else if request.has_left_origin() {
         UrlChooser::PrivateServer
     } else {
         UrlChooser::Caller
@@ -158,6 +174,7 @@ async fn attempt(
     chain: &RedirectChain<'_>,
     connector: Connector,
     deadline: Deadline,
+    earlier: &mut Vec<Meta>,
 ) -> Result<Outcome, Error> {
     let origin = chain.origin(request);
     let login = settings.credentials.select(request.url(), origin);
@@ -179,6 +196,7 @@ async fn attempt(
         match plan.run(ctx.clone()).await? {
             Outcome::Resend(resend) => {
                 trace::head(&resend.response.meta);
+                keep(earlier, &resend.response.meta);
                 drain::drain_for_reuse(resend.response).await;
                 plan = resend.plan;
             }

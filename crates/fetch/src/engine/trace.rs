@@ -41,7 +41,7 @@ pub(super) fn head(meta: &Meta) {
         received(reply.as_bytes());
     }
     for (name, value) in &meta.fields {
-        let is_secret = SECRET_FIELDS.contains(&name.as_str());
+        let is_secret = SECRET_FIELDS.iter().any(|secret| name.eq_ignore_ascii_case(secret));
         let value = if is_secret { "***".to_owned() } else { field_text(value, meta) };
         received(format!("{name}: {value}").as_bytes());
     }

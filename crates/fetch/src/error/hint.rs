@@ -11,6 +11,10 @@ use std::fmt;
 pub enum Hint {
     /// A form of Gopher+ has a question without an answer; questions are counted from 1.
     AnswerForm(usize),
+    /// Use a name of the certificate in the URL.
+    CertificateName,
+    /// The certificate is not valid now: check the clock, or accept any certificate.
+    CertificateTime,
     /// Give the client's certificate.
     ClientCertificate,
     /// Give the private key of the client's certificate.
@@ -52,6 +56,12 @@ impl fmt::Display for Hint {
         f.write_str(match self {
             Self::AnswerForm(number) => {
                 return write!(f, "answer question {number} with GopherOptions::answers");
+            }
+            Self::CertificateName => {
+                "use a name of the certificate in the URL; Routes::connect_to keeps the server"
+            }
+            Self::CertificateTime => {
+                "check the clock of this machine; TlsOptions::trust decides which certificates are accepted"
             }
             Self::ClientCertificate => "set a client certificate with TlsOptions::identity",
             Self::ClientKey => {

@@ -1,9 +1,12 @@
 //! Opens all TCP connections: resolves a host once, checks every address by the network policy, and connects to
 //! these addresses only.
 
+mod connect_error;
+mod connection_trace;
 mod policy_checks;
 mod tunnel;
 mod tunnel_error;
+mod unix_socket;
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::sync::Arc;
@@ -21,10 +24,10 @@ use super::address::AddressClass;
 use super::connection_info::{ConnectionInfo, Endpoints};
 use super::lookup::resolve;
 use super::proxy::{Proxy, ProxyOrError};
-use super::route::Interface;
+use super::route::{AddressFamily, Interface};
 use super::server_stream::{RemoteEnd, ServerStream};
 use super::stream::Stream;
-use super::{happy_eyeballs, tls};
+use super::{happy_eyeballs, tls, trace};
 use crate::{Code, Deadline, Error, NetworkPolicy, Phase, StartTls, TlsOptions};
 
 /// Network policy and TLS configuration, shared by all requests of a fetcher.
@@ -131,11 +134,13 @@ impl Connector {
             (None, Host::V6Zone(address, zone)) => vec![zoned_address(*address, zone, port)?],
             (None, Host::Name(name)) => deadline.bound(Phase::Resolve, resolve(name, port)).await?,
         };
+        connection_trace::resolved(host, &addresses);
         addresses.retain(|address| routes.has_family(address));
         self.connection_info.update(|facts| facts.resolved = Some(Instant::now()));
         if addresses.is_empty() {
-            let detail = format!("{host} has no address of the requested family");
-            return Err(Error::new(Code::ResolveFailed, Phase::Resolve, detail));
+            let family = if routes.family == Some(AddressFamily::V6) { "IPv6" } else { "IPv4" };
+            let detail = format!("{host} has no {family} address");
+            return Err(Error::new(Code::ResolveFailed, Phase::Resolve, detail).as_permanent());
         }
         Ok(addresses)
     }
@@ -171,6 +176,7 @@ impl Connector {
             (facts.remote_addr, facts.local_addr) = (Some(peer), stream.local_addr().ok());
             facts.opened += 1;
         });
+        connection_trace::connected(host, Some(peer));
         Ok(ServerStream::tcp(stream, RemoteEnd::Address(peer)))
     }
 
@@ -184,10 +190,14 @@ impl Connector {
     ) -> Result<TcpStream, Error> {
         let interface = self.interface();
         let connected = async {
-            let connection =
-                happy_eyeballs::connect_to_first(addresses, |address| open_tcp(address, interface)).await;
+            let connection = happy_eyeballs::connect_to_first(addresses, |address| {
+                connection_trace::trying(address);
+                open_tcp(address, interface)
+            })
+            .await;
             let connection = connection.unwrap_or_else(|| Err(std::io::ErrorKind::AddrNotAvailable.into()));
-            connection.map_err(|error| Error::io(Code::ConnectFailed, phase, what, error))
+            let routes = &self.network.policy.routes;
+            connection.map_err(|error| connect_error::connect_error(phase, what, error, routes))
         };
         let stream = deadline.bound(phase, connected).await?;
         // Send small requests at once. A failure only delays them.
@@ -208,15 +218,21 @@ impl Connector {
     ) -> Result<TlsStream<ServerStream>, Error> {
         let deadline = deadline.connecting();
         let stream = self.connect(host, port, &deadline).await?;
-        let mut config = self.tls_config()?;
-        if !alpn.is_empty() {
-            let mut with_alpn = (*config).clone();
-            with_alpn.alpn_protocols = alpn.iter().map(|protocol| protocol.to_vec()).collect();
-            config = Arc::new(with_alpn);
-        }
+        let config = self.tls_config_with_alpn(alpn)?;
         let stream = self.handshake(stream, host, config, &deadline).await?;
         self.connection_info.update(|facts| facts.tls_done = Some(Instant::now()));
         Ok(stream)
+    }
+
+    /// Returns the TLS configuration that offers the protocol names of `alpn`.
+    fn tls_config_with_alpn(&self, alpn: &[&[u8]]) -> Result<Arc<rustls::ClientConfig>, Error> {
+        let config = self.tls_config()?;
+        if alpn.is_empty() {
+            return Ok(config);
+        }
+        let mut with_alpn = (*config).clone();
+        with_alpn.alpn_protocols = alpn.iter().map(|protocol| protocol.to_vec()).collect();
+        Ok(Arc::new(with_alpn))
     }
 
     /// Runs the TLS handshake with `host` on an open connection.
@@ -242,7 +258,9 @@ impl Connector {
                 None => Error::io(Code::TlsFailed, Phase::Tls, "the handshake", error),
             })
         };
-        deadline.bound(Phase::Tls, handshake).await
+        let stream = deadline.bound(Phase::Tls, handshake).await?;
+        connection_trace::tls(stream.get_ref().1);
+        Ok(stream)
     }
 
     /// Returns the TLS configuration of the fetcher.
@@ -291,11 +309,15 @@ impl Connector {
     /// `Code::Usage` if the value of the proxy's variable is invalid.
     pub(crate) fn proxy_for(&self, host: &Host<'_>) -> Result<Option<&Proxy>, Error> {
         match &self.proxy {
-            Some(proxy) if !self.network.policy.proxies.is_direct(host) => {
+            Some(proxy) if !self.network.policy.proxies.is_direct(host) && !self.uses_unix_socket() => {
                 proxy.as_ref().map(Some).map_err(Error::clone)
             }
             _ => Ok(None),
         }
+    }
+
+    fn uses_unix_socket(&self) -> bool {
+        self.network.policy.routes.unix_socket.is_some()
     }
 
     /// Returns the local address or device for outgoing connections.
@@ -307,6 +329,9 @@ impl Connector {
     /// redirects to private addresses are refused, as for a new connection.
     pub(crate) fn record_reuse(&self, host: &Host<'_>, (peer, local): Endpoints) {
         self.connection_info.update(|facts| (facts.remote_addr, facts.local_addr) = (peer, local));
+        if self.connection_info.facts().opened == 0 {
+            trace::note(&format_args!("Re-using existing connection with host {}", host.without_zone()));
+        }
         if !matches!(self.proxy_for(host), Ok(None)) {
             return self.record_behind_proxy(host);
         }

@@ -1,6 +1,7 @@
 //! Overrides for name resolution and connections: curl's `--resolve`, `--connect-to`, `-4`, `-6` and `--interface`.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
 use fetch_url_core::Host;
 
@@ -16,6 +17,8 @@ pub struct Routes {
     pub family: Option<AddressFamily>,
     /// Local address or device for outgoing connections (`--interface`).
     pub interface: Option<Interface>,
+    /// Send http and https requests to this Unix socket, without a host lookup and proxy (`--unix-socket`).
+    pub unix_socket: Option<PathBuf>,
 }
 
 /// The addresses of a host name on one port.

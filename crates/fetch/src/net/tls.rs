@@ -1,6 +1,7 @@
 //! The rustls configuration for https, ftps, gophers and nntps, created on first use.
 
 mod ca_as_end_entity;
+mod certificate_summary;
 mod der;
 mod identity;
 mod options;
@@ -16,6 +17,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::{Code, Error, Phase};
 
+pub(crate) use self::certificate_summary::CertificateSummary;
 pub(crate) use self::tls_error::{find_tls_error, to_tls_error};
 pub use identity::Identity;
 pub use options::{StartTls, TlsOptions, TlsVersion};

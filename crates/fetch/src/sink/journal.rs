@@ -6,6 +6,7 @@
 //! system was synced, so that the files of the lines before it survive a power failure. After a reboot, lines after the
 //! last `synced` line are ignored.
 
+mod earlier_runs;
 mod entry;
 mod line_hasher;
 mod lines;
@@ -23,6 +24,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
+use self::earlier_runs::{EarlierRuns, boot};
 use self::entry::{Entry, FileTime, modified};
 use self::line_hasher::LineHasher;
 use self::lines::{Lines, first_line};
@@ -93,18 +95,7 @@ impl Journal {
         check(path, &first, subject)?;
         // A first line that was truncated when a process was killed cannot be continued.
         let keeps_entries = keeps_entries && first.ends_with(b"\n");
-        let mut this = Self {
-            file: Arc::new(file),
-            path: path.to_owned(),
-            subject: subject.to_owned(),
-            hasher: LineHasher::default(),
-            done: HashSet::new(),
-            lines: 0,
-            pending: Vec::new(),
-            has_earlier_entries: false,
-            synced: Instant::now(),
-            is_syncing: Arc::default(),
-        };
+        let mut this = Self::empty(file, path, subject);
         if keeps_entries {
             this.load()?;
         } else {
@@ -165,6 +156,43 @@ impl Journal {
             (&*self.file).write_all(b"\n")?;
         }
         Ok(earlier)
+    }
+
+    /// Reads the journal of `subject` at `path`, or returns `None` if there is none. Nothing may be added to it. It is not
+    /// locked, so it may lack the latest files of a run in progress.
+    ///
+    /// # Errors
+    /// [`Code::Usage`] if it belongs to another subject; [`Code::SinkFailed`] if it cannot be read.
+    pub fn open_read_only(path: &Path, subject: &str) -> Result<Option<Self>, Error> {
+        let cannot = |error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error);
+        let mut options = File::options();
+        options.read(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+        let file = match options.open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file.map_err(cannot)?,
+        };
+        let first = first_line(&file).map_err(cannot)?;
+        check(path, &first, subject)?;
+        let mut this = Self::empty(file, path, subject);
+        this.done = this.read().map_err(cannot)?.done();
+        this.has_earlier_entries = !this.done.is_empty();
+        Ok(Some(this))
+    }
+
+    /// Returns a journal without entries.
+    fn empty(file: File, path: &Path, subject: &str) -> Self {
+        Self {
+            file: Arc::new(file),
+            path: path.to_owned(),
+            subject: subject.to_owned(),
+            hasher: LineHasher::default(),
+            done: HashSet::new(),
+            lines: 0,
+            pending: Vec::new(),
+            has_earlier_entries: false,
+            synced: Instant::now(),
+            is_syncing: Arc::default(),
+        }
     }
 
     /// Returns `true` if earlier runs have recorded files that still count.
@@ -273,50 +301,6 @@ impl Drop for Journal {
     }
 }
 
-/// The lines of earlier runs.
-struct EarlierRuns<'m> {
-    hasher: &'m LineHasher,
-    digests: Vec<[u128; 2]>,
-    /// Hashes of the paths of all files.
-    paths: HashSet<u64>,
-    /// The number of lines that survive a power failure.
-    synced: usize,
-    /// Index of the first line of the last run.
-    start: usize,
-    boot: String,
-}
-
-impl<'m> EarlierRuns<'m> {
-    fn new(hasher: &'m LineHasher) -> Self {
-        Self { hasher, digests: Vec::new(), paths: HashSet::new(), synced: 0, start: 0, boot: String::new() }
-    }
-
-    fn add_line(&mut self, line: &Value) {
-        let text = |name: &str| line[name].as_str().unwrap_or_default();
-        if line["journal"].is_string() {
-            self.begin_run(text("boot"));
-        } else if let Some(count) = line["synced"].as_u64().and_then(|count| usize::try_from(count).ok()) {
-            self.synced = self.start.saturating_add(count).min(self.digests.len()).max(self.synced);
-        } else if let Some(entry) = Entry::from_line(line) {
-            self.paths.insert(self.hasher.path_hash(entry.path));
-            self.digests.push([self.hasher.line_digest(&entry), self.hasher.digest_without_facts(&entry)]);
-        }
-    }
-
-    fn begin_run(&mut self, boot: &str) {
-        if boot.is_empty() || boot != self.boot {
-            self.digests.truncate(self.synced);
-            boot.clone_into(&mut self.boot);
-        }
-        self.start = self.digests.len();
-    }
-
-    fn done(mut self) -> HashSet<u128> {
-        self.begin_run(&boot());
-        self.digests.into_iter().flatten().collect()
-    }
-}
-
 /// Checks that the file begins like a journal of `subject`; its first line may be truncated. Other files must not be
 /// changed.
 fn check(path: &Path, first: &[u8], subject: &str) -> Result<(), Error> {
@@ -336,7 +320,9 @@ fn check(path: &Path, first: &[u8], subject: &str) -> Result<(), Error> {
 }
 
 fn same_subject(path: &Path, other: &str, subject: &str) -> Result<(), Error> {
-    if other == subject {
+    // A directory has the same URL with and without its last slash.
+    let without_slash = |text: &'_ str| text.strip_suffix('/').unwrap_or(text).to_owned();
+    if without_slash(other) == without_slash(subject) {
         return Ok(());
     }
     Err(journal_error(path, &format!("it belongs to {other}"))
@@ -357,11 +343,6 @@ fn sync(mut file: &File, lines: u64) -> io::Result<()> {
     sync_files(file)?;
     file.write_all(format!("{}\n", json!({ "synced": lines })).as_bytes())?;
     file.sync_data()
-}
-
-/// Returns the boot id of the machine, or an empty string if the system has none.
-fn boot() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
 fn journal_error(path: &Path, detail: &str) -> Error {

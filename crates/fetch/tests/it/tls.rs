@@ -98,24 +98,54 @@ async fn faulty_certificates_are_rejected_with_the_reason() {
     let wrong_address = ServerCert::for_names(&["127.0.0.2", "localhost"]);
     let cut = ServerCert::with_intermediate().map(ServerCert::without_intermediates);
     for (name, cert, words, hint) in [
-        ("expired", ServerCert::expired(), "expired on Mon, 01 Jan 2001", None),
-        ("early", ServerCert::not_yet_valid(), "not valid before Sat, 01 Jan 4000", None),
-        ("wrong host", ServerCert::wrong_name(), "is for wrong.example, 192.0.2.1, not for 127.0.0.1", None),
-        ("wrong address", wrong_address, "is for 127.0.0.2, localhost, not for 127.0.0.1", None),
-        ("a name like an address", ServerCert::for_names(&["*.0.0.1"]), "not for 127.0.0.1", None),
+        ("expired", ServerCert::expired(), "expired on Mon, 01 Jan 2001", Some(&Hint::CertificateTime)),
+        (
+            "early",
+            ServerCert::not_yet_valid(),
+            "not valid before Sat, 01 Jan 4000",
+            Some(&Hint::CertificateTime),
+        ),
+        (
+            "wrong host",
+            ServerCert::wrong_name(),
+            "is for wrong.example, 192.0.2.1, not for 127.0.0.1",
+            Some(&Hint::CertificateName),
+        ),
+        (
+            "wrong address",
+            wrong_address,
+            "is for 127.0.0.2, localhost, not for 127.0.0.1",
+            Some(&Hint::CertificateName),
+        ),
+        (
+            "a name like an address",
+            ServerCert::for_names(&["*.0.0.1"]),
+            "not for 127.0.0.1",
+            Some(&Hint::CertificateName),
+        ),
         (
             "a common name",
             ServerCert::with_common_name_only("127.0.0.1"),
             "has no host names, so it is not for 127.0.0.1",
-            None,
+            Some(&Hint::CertificateName),
         ),
-        ("no name", ServerCert::for_names(&[]), "has no host names, so it is not for 127.0.0.1", None),
-        ("an expired authority's", ServerCert::expired_self_signed_ca(), "expired on Mon, 01 Jan 2001", None),
+        (
+            "no name",
+            ServerCert::for_names(&[]),
+            "has no host names, so it is not for 127.0.0.1",
+            Some(&Hint::CertificateName),
+        ),
+        (
+            "an expired authority's",
+            ServerCert::expired_self_signed_ca(),
+            "expired on Mon, 01 Jan 2001",
+            Some(&Hint::CertificateTime),
+        ),
         (
             "an authority's for another host",
             ServerCert::self_signed_ca_for_names(&["other.test"]),
             "is for other.test, not for 127.0.0.1",
-            None,
+            Some(&Hint::CertificateName),
         ),
         ("an authority's for clients", ServerCert::client_only_self_signed_ca(), "not for servers", None),
         ("a client's", ServerCert::client_only(), "not for servers", None),
@@ -253,7 +283,7 @@ async fn certificate_without_the_pinned_key_is_rejected() {
             "match, but expired",
             &expired,
             trusting(expired.ca_pem()).pins(pin(&expired)),
-            Some(("expired on", None)),
+            Some(("expired on", Some(&Hint::CertificateTime))),
         ),
     ] {
         let result = outcome(server, options).await;

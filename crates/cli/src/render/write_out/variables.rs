@@ -123,7 +123,7 @@ fn http_version(report: &TransferReport) -> VariableValue {
 
 fn redirect_url(report: &TransferReport) -> VariableValue {
     let to = |meta: &Meta| {
-        let (_, to) = meta.fields.iter().find(|(name, _)| name == "location")?;
+        let (_, to) = meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("location"))?;
         let base = meta.url.to_string();
         (300..400)
             .contains(&meta.status?)
@@ -138,13 +138,14 @@ fn speed(report: &TransferReport, bytes: u64) -> VariableValue {
     VariableValue::Number((bytes as f64 / seconds) as u64)
 }
 
-/// Returns the size of the response header in bytes: status line, fields and empty line.
+/// Returns the size of the response headers in bytes, with those of redirects: status line, fields and empty line.
 fn header_size(report: &TransferReport) -> u64 {
     let of = |meta: &Meta| {
         let fields = meta.fields.iter().map(|(name, value)| name.len() + value.len() + 4);
         Some(meta.reply.as_ref()?.len() + 2 + fields.sum::<usize>() + 2)
     };
-    meta(report, of).unwrap_or(0) as u64
+    let earlier = report.meta.iter().flat_map(|meta| &meta.earlier).filter_map(of).sum::<usize>();
+    (earlier + meta(report, of).unwrap_or(0)) as u64
 }
 
 /// Returns the time of a step since the start of the last attempt, as in curl.

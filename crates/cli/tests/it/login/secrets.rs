@@ -248,13 +248,13 @@ fn password_that_the_server_repeats_is_masked_in_the_trace() {
         if path == "/denied" {
             assert!(result.stderr.contains("403 no ***"), "{case}: {}", result.stderr);
         } else {
-            assert!(result.stderr.contains("x-password: is ***, ***"), "{case}: {}", result.stderr);
+            assert!(result.stderr.contains("X-Password: is ***, ***"), "{case}: {}", result.stderr);
         }
     }
     assert_no_leaks(failures);
     // The caller still receives the fields as they were sent.
     let included = run_fetch_url(["-i", "-u", &login, &server.url("/to")]).assert_exit(0).stdout_text();
-    assert!(included.contains(&format!("x-password: is {CANARY}")), "{included}");
+    assert!(included.contains(&format!("X-Password: is {CANARY}")), "{included}");
 }
 
 #[test]

@@ -5,10 +5,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::{Arc, Mutex};
 
 use crate::support::mirror::{
-    directory_server, index_page, list_files, list_tree, minimal_index_page, run_mirror, run_mirror_with,
+    directory_server, file_url, index_page, list_files, list_tree, minimal_index_page,
+    nginx_index_with_sizes, run_mirror, run_mirror_with,
 };
 use crate::support::{RunResult, http_server, read_text_or_empty, run_fetch_url, temp_dir, write_file};
-use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer};
+use fetch_url_tests::{FtpConfig, FtpServer, HttpRequest, HttpResponse, HttpServer};
 
 /// A temporary directory with a directory `source` and its mirror `target`.
 struct MirroredDirectory {
@@ -327,5 +328,31 @@ fn type_changes_are_mirrored_by_two_runs() {
         run_mirror_with(&server.url("/d/"), dir.path(), &["--delete"]);
         run_mirror_with(&server.url("/d/"), dir.path(), &["--delete"]).assert_exit(0);
         assert!(dir.path().join(path).is_file(), "{path}");
+    }
+}
+
+#[test]
+fn url_with_and_without_its_last_slash_is_the_same_mirror() {
+    let source = temp_dir();
+    fs::write(source.path().join("a"), "1").expect("a file");
+    let ftp =
+        FtpServer::start(FtpConfig::new().file("/d/a", "1").file("/d/sub/b", "2")).expect("start server");
+    let http = http_server(|request| match request.path().as_str() {
+        "/d" => HttpResponse::new(301).header("Location", "/d/"),
+        "/d/" => nginx_index_with_sizes(&[("a", "1")]),
+        _ => HttpResponse::new(200).header("ETag", "\"1\"").body("1"),
+    });
+    let file = file_url(source.path());
+    for slashed in [ftp.url("/d/"), http.url("/d/"), file] {
+        let bare = slashed.trim_end_matches('/').to_owned();
+        for (first, second) in [(&slashed, &bare), (&bare, &slashed)] {
+            let target = temp_dir();
+            let run = |url: &str| run_mirror(url, target.path(), "");
+            run(first).assert_exit(0);
+            let files = list_files(target.path());
+            let result = run(second);
+            result.assert_exit(0).assert_stderr_contains("0 files");
+            assert_eq!(list_files(target.path()), files, "{first} then {second}");
+        }
     }
 }

@@ -65,7 +65,9 @@ fn prepare_directory() -> tempfile::TempDir {
 }
 
 /// Arguments of `-z`, and `true` if a file with the modification time `CHANGED` is transferred.
-const CONDITIONS: [(&str, bool); 16] = [
+const CONDITIONS: [(&str, bool); 18] = [
+    ("Dec/1/94 13:34:56 CET", false),
+    ("1-Dec-1994 7:34:55 -0500", true),
     (DATE, false),
     (EARLIER, true),
     (LATER, false),

@@ -87,7 +87,7 @@ fn rejection_error(command: Option<&Command>, reply: &Reply) -> Error {
         _ if is_empty_cwd => error.with_hint(
             "an empty path segment is a CWD without an argument (RFC 1738 §3.2.2); /%2F is the root directory",
         ),
-        (Some(Verb::User | Verb::Pass), Code::AuthNeeded) => error.as_permanent(),
+        (Some(Verb::User | Verb::Pass), Code::AuthNeeded) => error.as_permanent().with_refused_login(),
         _ => error,
     }
 }

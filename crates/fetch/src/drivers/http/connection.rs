@@ -5,26 +5,27 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, PROXY_AUTHORIZATION};
-use http::{Request, Response};
+use http::{Request, Response, Version};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::AbortHandle;
+use tokio_rustls::client::TlsStream;
 
+use super::exchange::{MAX_HEAD_SIZE, SharedExchange};
 use super::http2_stream::CheckedHttp2Stream;
 use super::interim::InterimCounter;
+use super::options::HttpVersion;
 use super::plan::HttpPlan;
 use super::request_body::OutgoingBody;
 use super::transport_error;
-use super::watched_stream::{ReceivedFlag, WatchedStream};
+use super::watched_stream::WatchedStream;
 use crate::net::connection_info::Endpoints;
 use crate::{Code, Error, Phase, RunContext};
 
 /// Maximum number of header fields of a response.
 pub(super) const MAX_HEADERS: usize = 512;
-/// Maximum size in bytes of the head of a response: its status line and headers.
-const MAX_HEAD_SIZE: usize = 256 * 1024;
 /// Maximum number of bytes that one read returns.
 const MAX_READ_BUFFER: usize = 512 * 1024;
 
@@ -34,7 +35,7 @@ pub(super) enum Connection {
         sender: http1::SendRequest<OutgoingBody>,
         _task: ConnectionTask,
         endpoints: Endpoints,
-        received: ReceivedFlag,
+        exchange: SharedExchange,
     },
     Http2 {
         sender: http2::SendRequest<OutgoingBody>,
@@ -48,15 +49,40 @@ impl Connection {
     /// Connects to the server of `plan`, or to the proxy that reads its request.
     pub(super) async fn open(plan: &HttpPlan, ctx: &RunContext) -> Result<Self, Error> {
         let (host, port, deadline) = (&plan.host, plan.port, &ctx.deadline);
+        let alpn: &[&[u8]] = if plan.allows_http2() { &[b"h2", b"http/1.1"] } else { &[b"http/1.1"] };
+        if let Some(stream) = ctx.connector.connect_unix(deadline).await? {
+            if !plan.is_tls {
+                return Self::open_plain(stream, plan, ctx).await;
+            }
+            let stream = ctx.connector.tls_over_unix(stream, host, alpn, deadline).await?;
+            return Self::open_tls(stream, plan, ctx).await;
+        }
         if plan.is_forwarded {
             let stream = ctx.connector.connect_to_proxy(host, port, deadline).await?;
             return Self::open_http1(stream, plan, ctx).await;
         }
         if !plan.is_tls {
-            return Self::open_http1(ctx.connector.connect(host, port, deadline).await?, plan, ctx).await;
+            return Self::open_plain(ctx.connector.connect(host, port, deadline).await?, plan, ctx).await;
         }
-        let protocols: &[&[u8]] = if plan.allows_http2() { &[b"h2", b"http/1.1"] } else { &[b"http/1.1"] };
-        let stream = ctx.connector.connect_tls(host, port, protocols, deadline).await?;
+        Self::open_tls(ctx.connector.connect_tls(host, port, alpn, deadline).await?, plan, ctx).await
+    }
+
+    /// Opens HTTP on a connection without TLS.
+    async fn open_plain<S>(stream: S, plan: &HttpPlan, ctx: &RunContext) -> Result<Self, Error>
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        match plan.allows_http2() {
+            true => Self::open_http2(stream, plan, ctx).await,
+            false => Self::open_http1(stream, plan, ctx).await,
+        }
+    }
+
+    /// Opens HTTP on a TLS connection, in the version that was negotiated.
+    async fn open_tls<S>(stream: TlsStream<S>, plan: &HttpPlan, ctx: &RunContext) -> Result<Self, Error>
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
         match stream.get_ref().1.alpn_protocol() {
             Some(b"h2") => Self::open_http2(stream, plan, ctx).await,
             _ => Self::open_http1(stream, plan, ctx).await,
@@ -71,14 +97,15 @@ impl Connection {
         builder.max_headers(MAX_HEADERS).max_header_size(MAX_HEAD_SIZE).max_buf_size(MAX_READ_BUFFER);
         // A folded field is read as one line (RFC 9112 §5.2).
         builder.allow_obsolete_multiline_headers_in_responses(true);
-        let received = ReceivedFlag::default();
-        let stream = WatchedStream::new(stream, received.clone());
+        builder.title_case_headers(true);
+        let exchange = SharedExchange::default();
+        let stream = WatchedStream::new(stream, exchange.clone());
         let handshake = async {
             builder.handshake(TokioIo::new(stream)).await.map_err(|error| connection_error(error, plan))
         };
         let (sender, connection) = ctx.deadline.bound(Phase::Connect, handshake).await?;
         let (_task, endpoints) = (ConnectionTask::spawn(connection), last_endpoints(ctx));
-        Ok(Self::Http1 { sender, _task, endpoints, received })
+        Ok(Self::Http1 { sender, _task, endpoints, exchange })
     }
 
     async fn open_http2<S>(stream: S, plan: &HttpPlan, ctx: &RunContext) -> Result<Self, Error>
@@ -140,21 +167,30 @@ impl Connection {
         }
     }
 
+    /// Returns the record of the exchange over an HTTP/1 connection.
+    pub(super) const fn exchange(&self) -> Option<&SharedExchange> {
+        match self {
+            Self::Http1 { exchange, .. } => Some(exchange),
+            Self::Http2 { .. } => None,
+        }
+    }
+
     /// Sends a request and waits for the head of the response.
     pub(super) async fn send_request(
         &mut self,
         request: Request<OutgoingBody>,
+        plan: &HttpPlan,
     ) -> Result<Response<Incoming>, SendError> {
         let sent = match self {
-            Self::Http1 { sender, received, .. } => {
-                received.clear();
+            Self::Http1 { sender, exchange, .. } => {
+                exchange.begin(plan);
                 sender.try_send_request(request).await
             }
             Self::Http2 { sender, .. } => sender.try_send_request(request).await,
         };
         sent.map_err(|mut error| SendError {
             is_unsent: error.take_message().is_some(),
-            is_head_incomplete: matches!(self, Self::Http1 { received, .. } if received.is_set()),
+            is_head_incomplete: self.exchange().is_some_and(SharedExchange::has_received),
             error: error.into_error(),
         })
     }
@@ -163,7 +199,10 @@ impl Connection {
     pub(super) fn build_request(&self, plan: &HttpPlan) -> Result<Request<OutgoingBody>, Error> {
         let uri = match self {
             Self::Http1 { .. } => plan.target.clone(),
-            Self::Http2 { .. } => format!("https://{}{}", plan.authority, plan.target),
+            Self::Http2 { .. } => {
+                let scheme = if plan.is_tls { "https" } else { "http" };
+                format!("{scheme}://{}{}", plan.authority, plan.target)
+            }
         };
         // The target was checked when the request was planned.
         let invalid_host = |error: http::Error| {
@@ -173,19 +212,22 @@ impl Connection {
         let body = plan.body.clone().unwrap_or_else(|| Bytes::new().into()).open()?;
         let mut request =
             Request::builder().method(plan.method.clone()).uri(uri).body(body).map_err(invalid_host)?;
+        if plan.options.version == HttpVersion::Http10 {
+            *request.version_mut() = Version::HTTP_10;
+        }
         let headers = request.headers_mut();
         if let Self::Http1 { .. } = self {
             let host = http::HeaderValue::from_str(&plan.authority);
             headers.insert(HOST, host.map_err(|error| invalid_host(error.into()))?);
+        }
+        if let Some(authorization) = &plan.authorization {
+            headers.insert(AUTHORIZATION, authorization.clone());
         }
         headers.extend(plan.headers.clone());
         // There is no proxy, and the server must not receive credentials for one.
         headers.remove(PROXY_AUTHORIZATION);
         if plan.body.as_ref().is_some_and(|body| body.size() == 0) {
             headers.insert(CONTENT_LENGTH, http::HeaderValue::from_static("0"));
-        }
-        if let Some(authorization) = &plan.authorization {
-            headers.insert(AUTHORIZATION, authorization.clone());
         }
         Ok(request)
     }

@@ -1,4 +1,5 @@
-//! Decodes a body with one content coding (RFC 9110 §8.4), with a limit on the compression ratio.
+//! Decodes a body with one content coding (RFC 9110 §8.4) or transfer coding (RFC 9112 §7.2), with a limit on the
+//! compression ratio.
 
 use std::io;
 use std::pin::Pin;
@@ -9,8 +10,8 @@ use async_compression::tokio::bufread::{
 };
 use async_compression::zstd::DParameter;
 use bytes::{Buf as _, Bytes, BytesMut};
-use http::HeaderMap;
-use http::header::CONTENT_ENCODING;
+use http::header::{CONTENT_ENCODING, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderName};
 use tokio::io::{AsyncBufRead, AsyncRead, ReadBuf};
 
 use crate::{ByteSource, Code, Error, Phase};
@@ -38,12 +39,7 @@ impl ContentCoding {
     /// `Code::PeerMisbehaved` for an unknown coding, and for more than one.
     pub(super) fn from_headers(headers: &HeaderMap) -> Result<Option<Self>, Error> {
         let unsupported = |why: String| Err(Error::new(Code::PeerMisbehaved, Phase::Reply, why));
-        let mut codings = Vec::new();
-        for value in headers.get_all(CONTENT_ENCODING) {
-            let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
-            codings.extend(text.split(',').map(|name| name.trim().to_owned()));
-        }
-        codings.retain(|name| !name.is_empty());
+        let codings = listed_names(headers, &CONTENT_ENCODING);
         match codings.as_slice() {
             [] => Ok(None),
             [one] => match one.as_str() {
@@ -57,6 +53,35 @@ impl ContentCoding {
             _ => unsupported("more than one content coding".to_owned()),
         }
     }
+
+    /// Returns the transfer coding of a response below `chunked`, or `None` if it has none.
+    ///
+    /// # Errors
+    /// `Code::PeerMisbehaved` for a coding other than gzip, deflate and a final chunked.
+    pub(super) fn from_transfer_encoding(headers: &HeaderMap) -> Result<Option<Self>, Error> {
+        let mut codings = listed_names(headers, &TRANSFER_ENCODING);
+        codings.pop_if(|last| last == "chunked");
+        match codings.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+            [] => Ok(None),
+            ["gzip" | "x-gzip"] => Ok(Some(Self::Gzip)),
+            ["deflate"] => Ok(Some(Self::Deflate)),
+            _ => {
+                let detail = format!("unsupported transfer coding: {}", codings.join(", "));
+                Err(Error::new(Code::PeerMisbehaved, Phase::Reply, detail))
+            }
+        }
+    }
+}
+
+/// Returns the names in all fields `name`, which are lists (RFC 9110 §5.6.1), in lower case.
+fn listed_names(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
+    let mut names = Vec::new();
+    for value in headers.get_all(name) {
+        let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+        names.extend(text.split(',').map(|name| name.trim().to_owned()));
+    }
+    names.retain(|name| !name.is_empty());
+    names
 }
 
 /// Returns the decoded bytes of `encoded`. The body is complete only if the encoded data reaches its own end and no

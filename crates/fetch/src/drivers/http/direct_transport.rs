@@ -8,10 +8,11 @@ use http::{Response, Version};
 
 use super::connection::{Connection, SendError, connection_error};
 use super::connection_pool::{ConnectionPool, PooledConnection};
+use super::exchange::SharedExchange;
 use super::plan::HttpPlan;
 use super::pool_key::HttpPoolKey;
 use super::response_body::ResponseBody;
-use super::{authorization, transport_error};
+use super::{authorization, request_trace, transport_error};
 use crate::{Code, Deadline, Error, Phase, RunContext};
 
 /// Sends the request of `plan` and waits for the head of the response.
@@ -146,13 +147,14 @@ async fn exchange_on(
     }
     let interim = pooled.connection.interim_counter(&mut request);
     ctx.connector.record_reuse(&plan.host, pooled.connection.endpoints());
+    request_trace::request(&request, plan, pooled.connection.exchange().is_none());
     ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
     let answer = {
         // Pinned here, because moving a future copies it.
-        let sent = pin!(async { Ok(pooled.connection.send_request(request).await) });
+        let sent = pin!(async { Ok(pooled.connection.send_request(request, plan).await) });
         ctx.deadline.bound(Phase::Reply, pin!(interim.limit_while(sent))).await?
     };
-    let response = match answer {
+    let mut response = match answer {
         Ok(response) => response,
         Err(SendError { error, is_unsent, is_head_incomplete }) => {
             let is_refused = transport_error::is_unprocessed(&error);
@@ -166,5 +168,11 @@ async fn exchange_on(
     };
     ctx.connector.connection_info().update(|facts| facts.first_byte = Some(Instant::now()));
     let is_http2 = response.version() == Version::HTTP_2;
-    Ok(response.map(|incoming| ResponseBody::direct(incoming, pooled, is_http2)))
+    if let Some(fields) = pooled.connection.exchange().and_then(SharedExchange::received_fields) {
+        response.extensions_mut().insert(fields);
+    }
+    Ok(response.map(|incoming| match plan.options.raw {
+        true => ResponseBody::raw(incoming, pooled),
+        false => ResponseBody::direct(incoming, pooled, is_http2),
+    }))
 }

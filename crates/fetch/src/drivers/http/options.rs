@@ -38,6 +38,14 @@ pub struct HttpOptions {
     /// Sends the previous URL as Referer after a redirect, without user, password and fragment, and not from https to
     /// http. It replaces a Referer in `headers`. Default: off.
     pub referer_follows_redirects: bool,
+    /// Delivers the body as received: neither its content codings nor its transfer codings are decoded, so that a
+    /// chunked body contains the sizes of its chunks. Not through an HTTP proxy without a tunnel. Default: off.
+    pub raw: bool,
+    /// Offers the transfer coding gzip and decodes it (RFC 9112 §7.2). Default: off.
+    pub transfer_coding: bool,
+    /// Ignores Content-Length: the body ends when the connection is closed, and its end is not proven. HTTP/2 is not
+    /// used. Default: off.
+    pub ignore_content_length: bool,
     /// The cookie jar of the request. Default: cookies are neither sent nor stored.
     pub cookies: Option<CookieJar>,
 }
@@ -76,6 +84,11 @@ pub enum HttpVersion {
     Any,
     /// HTTP/1.1 only.
     Http1,
+    /// HTTP/1.0 only. Each request has a connection of its own.
+    Http10,
+    /// HTTP/2 without TLS, for servers that are known to support it (RFC 9113 §3.3). With TLS, HTTP/2 or HTTP/1.1 as
+    /// negotiated. A request that a proxy reads is sent by HTTP/1.1.
+    Http2PriorKnowledge,
 }
 
 impl HeaderField {

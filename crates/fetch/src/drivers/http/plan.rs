@@ -5,7 +5,7 @@ use std::fmt;
 
 use fetch_url_core::{Host, Security, Url};
 use http::header::{AUTHORIZATION, HOST};
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
 use super::options::{HttpOptions, HttpVersion};
 use super::request_body::RequestBody;
@@ -29,6 +29,8 @@ pub(super) struct HttpPlan {
     /// absolute form.
     pub(super) target: String,
     pub(super) headers: HeaderMap,
+    /// The header names that are sent in another spelling than title case.
+    pub(super) spellings: Vec<String>,
     pub(super) body: Option<RequestBody>,
     /// The caller wants the metadata only.
     pub(super) wants_head: bool,
@@ -87,6 +89,7 @@ impl HttpPlan {
             host,
             port,
             target,
+            spellings: spellings(&options),
             headers,
             body: options.body.clone().filter(|_| !request.is_plain_get()),
             wants_head,
@@ -112,9 +115,20 @@ impl HttpPlan {
         self.method.is_idempotent()
     }
 
-    /// Returns `true` if HTTP/2 may be negotiated.
-    pub(super) fn allows_http2(&self) -> bool {
-        self.is_tls && self.options.version == HttpVersion::Any
+    /// Returns `true` if HTTP/2 may be negotiated, or is used without TLS.
+    pub(super) const fn allows_http2(&self) -> bool {
+        match self.options.version {
+            _ if self.options.ignore_content_length => false,
+            HttpVersion::Any => self.is_tls,
+            HttpVersion::Http2PriorKnowledge => !self.is_forwarded,
+            HttpVersion::Http1 | HttpVersion::Http10 => false,
+        }
+    }
+
+    /// Returns the header name as HTTP/1 sends it: in the spelling of the caller, or in title case.
+    pub(super) fn spelling(&self, name: &HeaderName) -> String {
+        let own = self.spellings.iter().find(|own| own.eq_ignore_ascii_case(name.as_str()));
+        own.cloned().unwrap_or_else(|| title_case(name.as_str()))
     }
 
     /// Returns `scheme://host[:port]`.
@@ -165,7 +179,8 @@ fn request_method(request: &Request, options: &HttpOptions) -> Result<Method, Er
 
 impl fmt::Display for HttpPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} {} HTTP/1.1", self.method, self.target)?;
+        let version = if self.options.version == HttpVersion::Http10 { "HTTP/1.0" } else { "HTTP/1.1" };
+        writeln!(f, "{} {} {version}", self.method, self.target)?;
         writeln!(f, "{}: {}", title_case(HOST.as_str()), self.authority)?;
         if let Some(authorization) = &self.authorization {
             let scheme = authorization.to_str().ok().and_then(|text| text.split(' ').next());
@@ -174,13 +189,20 @@ impl fmt::Display for HttpPlan {
         for (name, value) in &self.headers {
             let shown =
                 if value.is_sensitive() { "***".into() } else { String::from_utf8_lossy(value.as_bytes()) };
-            writeln!(f, "{}: {shown}", title_case(name.as_str()))?;
+            writeln!(f, "{}: {shown}", self.spelling(name))?;
         }
         match &self.body {
             None => Ok(()),
             Some(body) => writeln!(f, "Content-Length: {}", body.size()),
         }
     }
+}
+
+/// Returns the names of the caller's header fields that are not in title case, and TE if it is sent.
+fn spellings(options: &HttpOptions) -> Vec<String> {
+    let names = options.headers.iter().filter(|field| field.value.is_some()).map(|field| &field.name);
+    let te = options.transfer_coding.then(|| "TE".to_owned());
+    names.cloned().chain(te).filter(|name| title_case(&name.to_ascii_lowercase()) != *name).collect()
 }
 
 /// Returns a header name with a capital letter at the start of each word.

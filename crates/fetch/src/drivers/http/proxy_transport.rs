@@ -13,11 +13,13 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, redirect, retry};
 
 use super::connection::MAX_HEADERS;
+use super::options::HttpVersion;
 use super::plan::HttpPlan;
 use super::response_body::ResponseBody;
-use super::{request_headers, transport_error};
+use super::{request_headers, request_trace, transport_error};
 use crate::net::proxy::{Proxy, ProxyKind};
 use crate::net::route::Interface;
+use crate::net::trace;
 use crate::{Code, Error, Phase, RunContext};
 
 /// The clients, by proxy, TLS, HTTP version and network rules.
@@ -53,7 +55,14 @@ pub(super) async fn send_through_proxy(
     ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
     let failed =
         |error: reqwest::Error| transport_error::proxy_error(error.without_url(), plan.is_tls, proxy);
-    let sent = async { request.send().await.map_err(failed) };
+    trace::note(&format_args!("through the proxy {proxy}"));
+    let sent = async {
+        let result = request.send().await;
+        if !result.as_ref().is_err_and(reqwest::Error::is_connect) {
+            request_trace::plan(plan);
+        }
+        result.map_err(failed)
+    };
     let response = ctx.deadline.bound(Phase::Reply, sent).await?;
     ctx.connector.connection_info().update(|facts| {
         facts.first_byte = Some(Instant::now());
@@ -79,7 +88,10 @@ fn build_request(
     if let Some(authorization) = &plan.authorization {
         headers.insert(http::header::AUTHORIZATION, authorization.clone());
     }
-    let request = client.request(plan.method.clone(), url).headers(headers);
+    let mut request = client.request(plan.method.clone(), url).headers(headers);
+    if plan.options.version == HttpVersion::Http10 {
+        request = request.version(http::Version::HTTP_10);
+    }
     Ok(match &plan.body {
         Some(body) => request.body(reqwest::Body::wrap(body.open()?)),
         None => request,
@@ -150,7 +162,8 @@ impl ProxyClients {
 impl ProxyClient {
     fn new(proxy: &Proxy, plan: &HttpPlan, ctx: &RunContext) -> Result<Self, Error> {
         let mut config = (*ctx.connector.tls_config_through(proxy, plan.is_tls)?).clone();
-        let http2 = plan.allows_http2().then(|| b"h2".to_vec());
+        // The proxy itself is not asked for HTTP/2.
+        let http2 = (plan.is_tls && plan.allows_http2()).then(|| b"h2".to_vec());
         config.alpn_protocols = http2.into_iter().chain([b"http/1.1".to_vec()]).collect();
         let allowed = AllowedAddresses::default();
         let client = Client::builder()
@@ -161,6 +174,7 @@ impl ProxyClient {
             .no_proxy()
             .proxy(reqwest_proxy(proxy)?)
             .connect_timeout(ctx.deadline.connect_timeout())
+            .http1_title_case_headers()
             .http1_max_headers(MAX_HEADERS)
             .http1_allow_obsolete_multiline_headers_in_responses(true)
             .http2_adaptive_window(true)

@@ -1,9 +1,11 @@
-//! The body of a request: bytes, or a file that is read while it is sent.
+//! The body of a request: bytes, and files that are read while they are sent.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
@@ -17,10 +19,11 @@ const CHUNK_SIZE: usize = 64 * 1024;
 /// The body of a request ([`HttpOptions::body`](crate::http::HttpOptions::body)). Bytes convert into it; a file is read
 /// in chunks of 64 KiB while it is sent, and again for each retry.
 #[derive(Clone, Debug)]
-pub struct RequestBody(Source);
+pub struct RequestBody(Arc<[Piece]>);
 
+/// A part of a body.
 #[derive(Clone, Debug)]
-enum Source {
+enum Piece {
     Bytes(Bytes),
     File { path: PathBuf, size: u64 },
 }
@@ -37,35 +40,51 @@ impl RequestBody {
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
-        Ok(Self(Source::File { path, size: metadata.len() }))
+        Ok(Self([Piece::File { path, size: metadata.len() }].into()))
+    }
+
+    /// Returns a body that consists of `bodies`, one after the other.
+    pub fn concat(bodies: impl IntoIterator<Item = Self>) -> Self {
+        Self(bodies.into_iter().flat_map(|body| body.0.to_vec()).collect())
     }
 
     /// Returns the size in bytes.
     pub fn size(&self) -> u64 {
-        match &self.0 {
-            Source::Bytes(bytes) => bytes.len() as u64,
-            Source::File { size, .. } => *size,
+        self.0.iter().map(Piece::size).sum()
+    }
+
+    /// Returns the bytes, or `None` if files are read while the body is sent.
+    pub(super) fn bytes(&self) -> Option<&Bytes> {
+        match &*self.0 {
+            [Piece::Bytes(bytes)] => Some(bytes),
+            _ => None,
         }
     }
 
-    /// Returns the bytes, or `None` for a file.
-    pub(super) const fn bytes(&self) -> Option<&Bytes> {
-        match &self.0 {
-            Source::Bytes(bytes) => Some(bytes),
-            Source::File { .. } => None,
-        }
-    }
-
-    /// Returns the body of one attempt.
+    /// Returns the body of one attempt. Files are opened now, so that a missing one fails before anything is sent.
     pub(super) fn open(&self) -> Result<OutgoingBody, Error> {
-        Ok(match &self.0 {
-            Source::Bytes(bytes) => OutgoingBody::Bytes(bytes.clone()),
-            Source::File { path, size } => {
+        let pieces = self.0.iter().map(Piece::open).collect::<Result<_, _>>()?;
+        Ok(OutgoingBody { pieces, rest: self.size() })
+    }
+}
+
+impl Piece {
+    const fn size(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::File { size, .. } => *size,
+        }
+    }
+
+    fn open(&self) -> Result<OutgoingPiece, Error> {
+        Ok(match self {
+            Self::Bytes(bytes) => OutgoingPiece::Bytes(bytes.clone()),
+            Self::File { path, size } => {
                 let file = File::open(path).map_err(|error| {
                     let detail = format!("reading the request body from {}", path.display());
                     Error::io(Code::Usage, Phase::Request, &detail, error)
                 })?;
-                OutgoingBody::File { file, rest: *size }
+                OutgoingPiece::File { file, rest: *size }
             }
         })
     }
@@ -73,14 +92,20 @@ impl RequestBody {
 
 impl<T: Into<Bytes>> From<T> for RequestBody {
     fn from(bytes: T) -> Self {
-        Self(Source::Bytes(bytes.into()))
+        Self([Piece::Bytes(bytes.into())].into())
     }
 }
 
 /// A body that is being sent.
-pub(super) enum OutgoingBody {
+pub(super) struct OutgoingBody {
+    pieces: VecDeque<OutgoingPiece>,
+    /// The number of bytes that were not read yet.
+    rest: u64,
+}
+
+enum OutgoingPiece {
     Bytes(Bytes),
-    /// A file, and the number of bytes that were not read yet.
+    /// A file, and the number of its bytes that were not read yet.
     File {
         file: File,
         rest: u64,
@@ -88,12 +113,22 @@ pub(super) enum OutgoingBody {
 }
 
 impl OutgoingBody {
-    /// Reads the next chunk of a file. A local file does not block for long, as in the `file:` driver.
+    /// Reads the next chunk. A local file does not block for long, as in the `file:` driver.
     fn next_chunk(&mut self) -> Option<io::Result<Bytes>> {
-        match self {
-            Self::Bytes(bytes) => Some(std::mem::take(bytes)).filter(|bytes| !bytes.is_empty()).map(Ok),
-            Self::File { rest: 0, .. } => None,
-            Self::File { file, rest } => Some(read_chunk(file, rest)),
+        loop {
+            let chunk = match self.pieces.front_mut()? {
+                OutgoingPiece::Bytes(bytes) => Ok(std::mem::take(bytes)),
+                OutgoingPiece::File { rest: 0, .. } => Ok(Bytes::new()),
+                OutgoingPiece::File { file, rest } => read_chunk(file, rest),
+            };
+            match chunk {
+                Ok(chunk) if chunk.is_empty() => self.pieces.pop_front(),
+                Ok(chunk) => {
+                    self.rest -= chunk.len() as u64;
+                    return Some(Ok(chunk));
+                }
+                Err(error) => return Some(Err(error)),
+            };
         }
     }
 }
@@ -122,14 +157,11 @@ impl Body for OutgoingBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.size_hint().exact() == Some(0)
+        self.rest == 0
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(match self {
-            Self::Bytes(bytes) => bytes.len() as u64,
-            Self::File { rest, .. } => *rest,
-        })
+        SizeHint::with_exact(self.rest)
     }
 }
 

@@ -3,8 +3,8 @@
 use fetch_url_core::{Security, Url};
 use fetch_url_proto::http_date;
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, IF_MODIFIED_SINCE, IF_RANGE,
-    IF_UNMODIFIED_SINCE, PROXY_AUTHORIZATION, RANGE, REFERER, TRANSFER_ENCODING, USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, IF_MODIFIED_SINCE,
+    IF_RANGE, IF_UNMODIFIED_SINCE, PROXY_AUTHORIZATION, RANGE, REFERER, TE, TRANSFER_ENCODING, USER_AGENT,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -56,6 +56,10 @@ pub(super) fn request_headers(request: &Request, options: &HttpOptions) -> Resul
     if let Some((name, value)) = request.condition().and_then(condition_header) {
         headers.insert(name, generated_header_value(&value)?);
     }
+    if options.transfer_coding {
+        headers.insert(TE, HeaderValue::from_static("gzip"));
+        headers.insert(CONNECTION, HeaderValue::from_static("TE"));
+    }
     add_caller_headers(&mut headers, request, options)?;
     Ok(headers)
 }
@@ -69,7 +73,8 @@ fn add_caller_headers(
     let mut seen: Vec<HeaderName> = Vec::new();
     for field in &options.headers {
         let name = header_name(field)?;
-        let is_allowed = !request.is_cross_origin() || CROSS_ORIGIN_HEADERS.contains(&name.as_str());
+        let is_for_target = !request.is_cross_origin() && (name != HOST || !request.has_left_origin());
+        let is_allowed = is_for_target || CROSS_ORIGIN_HEADERS.contains(&name.as_str());
         let describes_body = name == CONTENT_TYPE && request.is_plain_get();
         if !seen.contains(&name) {
             headers.remove(&name);

@@ -8,16 +8,19 @@ use http::header::{
 };
 use http::{HeaderMap, Method, StatusCode, Version};
 
-use super::content_coding::{self, ContentCoding};
+use super::content_coding::ContentCoding;
+use super::decoded_body;
+use super::exchange::ReceivedFields;
 use super::index_page;
-use super::options::HeaderField;
+use super::options::{HeaderField, HttpOptions};
 use super::plan::HttpPlan;
 use super::range_headers::{ContentRange, parse_decimal, validator_from_headers};
-use super::response_body::{NoContentBody, ResponseBody};
+use super::response_body::ResponseBody;
 use super::secrets::{mask_request_secrets, request_secrets};
 use super::status_error::status_error;
 use crate::{
-    Body, ByteRange, Code, Content, Error, Meta, Outcome, Phase, Proof, Redirect, Response, Resume, Validator,
+    Body, ByteRange, Code, Content, Error, HeaderFields, Meta, Outcome, Phase, Redirect, Response, Resume,
+    Validator,
 };
 
 /// A response whose body has not been read yet.
@@ -25,7 +28,7 @@ type IncomingResponse = http::Response<ResponseBody>;
 
 /// Returns the outcome of a response, by its status code.
 pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) -> Result<Outcome, Error> {
-    check_framing(response.headers())?;
+    check_framing(response.headers(), &plan.options)?;
     let sets_cookies = store_cookies(plan, response.headers());
     let status = response.status();
     let reply = status_line(plan, &response);
@@ -102,7 +105,7 @@ fn store_cookies(plan: &HttpPlan, headers: &HeaderMap) -> bool {
 
 /// Rejects a response with two message lengths, or with an unknown transfer coding: such responses are used for
 /// request smuggling (RFC 9112 §6.3 and §11.2).
-fn check_framing(headers: &HeaderMap) -> Result<(), Error> {
+fn check_framing(headers: &HeaderMap, options: &HttpOptions) -> Result<(), Error> {
     let invalid = |detail: &str| Err(Error::new(Code::PeerMisbehaved, Phase::Reply, detail));
     let codings: Vec<_> = headers.get_all(TRANSFER_ENCODING).iter().collect();
     if codings.is_empty() {
@@ -110,6 +113,9 @@ fn check_framing(headers: &HeaderMap) -> Result<(), Error> {
     }
     if headers.contains_key(CONTENT_LENGTH) {
         return invalid("both Transfer-Encoding and Content-Length");
+    }
+    if options.transfer_coding {
+        return ContentCoding::from_transfer_encoding(headers).map(|_| ());
     }
     if codings.len() > 1 || !codings[0].as_bytes().eq_ignore_ascii_case(b"chunked") {
         return invalid("a Transfer-Encoding other than chunked");
@@ -271,8 +277,17 @@ fn response_meta(plan: &HttpPlan, response: &IncomingResponse, reply: String) ->
     meta.status = Some(response.status().as_u16());
     meta.protocol = protocol_name(response.version());
     meta.reply = Some(format!("{} {reply}", meta.protocol.unwrap_or("HTTP")));
-    meta.fields = headers.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect();
+    meta.fields = response_fields(response);
     meta
+}
+
+/// Returns the header fields as they were received, or, if their spelling is not known, with names in lower case.
+fn response_fields(response: &IncomingResponse) -> HeaderFields {
+    let headers = response.headers();
+    match response.extensions().get::<ReceivedFields>().filter(|fields| fields.0.len() == headers.len()) {
+        Some(fields) => fields.0.iter().cloned().collect(),
+        None => headers.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect(),
+    }
 }
 
 fn protocol_name(version: Version) -> Option<&'static str> {
@@ -293,45 +308,13 @@ fn build_response(
     if plan.wants_head || plan.method == Method::HEAD {
         return Ok(Response::new(meta, Content::Head));
     }
-    let proof = completeness_proof(&response, &meta, expected);
-    let has_body = response.status() != StatusCode::NO_CONTENT;
-    let is_decoded = plan.options.compressed && has_body;
-    let coding = match ContentCoding::from_headers(response.headers()) {
-        Ok(coding) => coding.filter(|_| is_decoded),
-        // An unknown coding does not matter if the body is not decoded, or if the response is a redirect.
-        Err(_) if !is_decoded || response.status().is_redirection() => None,
-        Err(error) => return Err(error),
-    };
-    let encoded = response.into_body();
-    let body = match coding {
-        None if !has_body => Body::from_source(NoContentBody::new(encoded), None, proof),
-        Some(coding) => {
-            // Size and byte ranges count the encoded bytes.
-            (meta.head.size, meta.is_resumable) = (None, false);
-            let encoded = Body::from_source(encoded, expected, proof);
-            Body::from_source(content_coding::decode_body(encoded, coding), None, proof)
-        }
-        None => Body::from_source(encoded, expected, proof),
-    };
+    let body = decoded_body::decoded_body(plan, response, &mut meta, expected)?;
     Ok(Response::new(meta, Content::Body(body)))
 }
 
 /// Returns `true` if the body has a content coding: a part of it cannot be joined to another part.
 fn has_content_coding(headers: &HeaderMap) -> bool {
     !matches!(ContentCoding::from_headers(headers), Ok(None))
-}
-
-/// Returns how the end of the body is recognised.
-fn completeness_proof(response: &IncomingResponse, meta: &Meta, expected: Option<u64>) -> Proof {
-    let is_chunked = response.headers().contains_key(TRANSFER_ENCODING);
-    match (expected, response.version()) {
-        _ if response.status() == StatusCode::NO_CONTENT => Proof::Proven("the status"),
-        (Some(_), _) if meta.offset > 0 => Proof::Proven("Content-Range"),
-        (Some(_), _) => Proof::Proven("Content-Length"),
-        (None, Version::HTTP_2) => Proof::Proven("END_STREAM"),
-        (None, _) if is_chunked => Proof::Proven("the last chunk"),
-        _ => Proof::Assumed("the server closed the connection"),
-    }
 }
 
 /// Returns the Content-Length, which must be digits only.

@@ -8,6 +8,7 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 
 use super::connection_pool::PooledConnection;
+use super::exchange::SharedExchange;
 use super::transport_error;
 use crate::{ByteSource, Code, Error, Phase};
 
@@ -15,6 +16,8 @@ use crate::{ByteSource, Code, Error, Phase};
 pub(super) enum ResponseBody {
     /// Over a direct connection, which returns to the pool at the end of the body.
     Direct { incoming: Incoming, pooled: Option<PooledConnection>, is_http2: bool },
+    /// Over a direct HTTP/1 connection, as received: without decoding the transfer coding. `incoming` finds the end.
+    Raw { incoming: Incoming, pooled: PooledConnection },
     /// Through a proxy.
     Proxied { body: reqwest::Body, is_http2: bool },
 }
@@ -25,6 +28,14 @@ impl ResponseBody {
         let mut body = Self::Direct { incoming, pooled: Some(pooled), is_http2 };
         body.release_at_end();
         body
+    }
+
+    /// Returns the undecoded body of a response over `pooled`. An HTTP/2 body has no transfer coding.
+    pub(super) fn raw(incoming: Incoming, pooled: PooledConnection) -> Self {
+        match pooled.connection.exchange() {
+            Some(_) => Self::Raw { incoming, pooled },
+            None => Self::direct(incoming, pooled, true),
+        }
     }
 
     /// Returns the connection to the pool if the body is at its end.
@@ -43,17 +54,31 @@ impl ResponseBody {
         match self {
             Self::Direct { incoming, is_http2, .. } => *is_http2 && !incoming.is_end_stream(),
             Self::Proxied { body, is_http2 } => *is_http2 && !body.is_end_stream(),
+            Self::Raw { .. } => false,
         }
     }
 
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         loop {
             let frame = match self {
-                Self::Direct { incoming, .. } => ready!(Pin::new(incoming).poll_frame(cx))
-                    .map(|frame| frame.map_err(transport_error::body_error)),
+                Self::Direct { incoming, .. } | Self::Raw { incoming, .. } => {
+                    ready!(Pin::new(incoming).poll_frame(cx))
+                        .map(|frame| frame.map_err(transport_error::body_error))
+                }
                 Self::Proxied { body, .. } => ready!(Pin::new(body).poll_frame(cx))
                     .map(|frame| frame.map_err(transport_error::body_error)),
             };
+            if let Self::Raw { pooled, .. } = self
+                && !matches!(frame, Some(Err(_)))
+            {
+                let bytes =
+                    pooled.connection.exchange().map(SharedExchange::take_raw_body).unwrap_or_default();
+                match (bytes.is_empty(), frame) {
+                    (false, _) => return Poll::Ready(Some(Ok(bytes))),
+                    (true, None) => return Poll::Ready(None),
+                    (true, Some(_)) => continue,
+                }
+            }
             match frame {
                 None if self.was_reset() => return Poll::Ready(Some(Err(stream_reset_error()))),
                 None => return Poll::Ready(None),

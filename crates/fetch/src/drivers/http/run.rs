@@ -26,6 +26,10 @@ impl Plan for HttpRun {
     fn run(self: Box<Self>, ctx: RunContext) -> RunFuture {
         Box::pin(run_plan(*self, ctx))
     }
+
+    fn has_own_trace(&self) -> bool {
+        true
+    }
 }
 
 impl fmt::Display for HttpRun {

@@ -28,7 +28,7 @@ pub(super) fn status_error(plan: &HttpPlan, status: StatusCode, headers: &Header
         503 => error.as_permanent(),
         500 | 502 | 504 if plan.is_idempotent() => error.as_transient(),
         401 if plan.authorization.is_none() => error.with_hint(Hint::Login),
-        401 => error.with_hint("the server rejects this user and password"),
+        401 => error.with_refused_login().with_hint("the server rejects this user and password"),
         _ => error,
     }
 }

@@ -57,19 +57,22 @@ fn certificate_message(why: &CertificateError) -> Message {
         C::BadEncoding => without_hint("the certificate is malformed"),
         // This is the signature of the handshake; a wrong signature of a certificate is `CertificateRejection::ForeignSignature`.
         C::BadSignature => without_hint("the server does not have the private key of its certificate"),
-        C::Expired => without_hint("the certificate expired"),
+        C::Expired => ("the certificate expired".to_owned(), Some(Hint::CertificateTime)),
         C::ExpiredContext { not_after, .. } => {
-            without_hint(format!("the certificate expired on {}", date(*not_after)))
+            (format!("the certificate expired on {}", date(*not_after)), Some(Hint::CertificateTime))
         }
         C::InvalidPurpose | C::InvalidPurposeContext { .. } => {
             without_hint("the certificate is not for servers")
         }
-        C::NotValidForName => without_hint("the certificate is for another name"),
-        C::NotValidForNameContext { expected, presented } => without_hint(wrong_name(expected, presented)),
-        C::NotValidYet => without_hint("the certificate is not valid yet"),
+        C::NotValidForName => ("the certificate is for another name".to_owned(), Some(Hint::CertificateName)),
+        C::NotValidForNameContext { expected, presented } => {
+            (wrong_name(expected, presented), Some(Hint::CertificateName))
+        }
+        C::NotValidYet => ("the certificate is not valid yet".to_owned(), Some(Hint::CertificateTime)),
         C::NotValidYetContext { time, not_before } => {
             let (now, begin) = (date(*time), date(*not_before));
-            without_hint(format!("the certificate is not valid before {begin}; the local time is {now}"))
+            let detail = format!("the certificate is not valid before {begin}; the local time is {now}");
+            (detail, Some(Hint::CertificateTime))
         }
         C::Revoked => without_hint("the certificate was revoked"),
         C::UnknownIssuer => {

@@ -1,4 +1,4 @@
-//! Article ranges that are saved with one file per article.
+//! URLs that stand for several objects: wildcards, and article ranges that are saved with one file per article.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -7,16 +7,68 @@ use fetch_url::news::NewsOptions;
 use fetch_url::url::{Url, parse};
 use fetch_url::{Code, Content, Error, Phase, Request};
 use fetch_url_proto::Details;
+use fetch_url_proto::metalink;
 use fetch_url_proto::nntp::ArticlePart;
 
 use super::context::Run;
+use super::ftp_wildcard::expand_wildcard;
 use super::work::PlannedTransfer;
+use crate::error::usage_error;
 use crate::flags::Format;
-use crate::job::Output;
 use crate::job::news::is_range;
+use crate::job::{Output, Transfer};
 
 /// The number of URLs that are created at a time.
 const URLS_PER_BATCH: usize = 512;
+
+/// What a URL stands for, if it stands for several objects.
+pub(super) enum Expansion {
+    Articles(ArticleRange),
+    /// The files that a wildcard matches.
+    Files(Arc<[Url<'static>]>),
+    /// The files of a Metalink document.
+    Metalink(Vec<Transfer>),
+}
+
+impl Expansion {
+    /// Returns the transfers of a document, which have outputs of their own.
+    pub(super) fn transfers(&self) -> &[Transfer] {
+        match self {
+            Self::Metalink(transfers) => transfers,
+            Self::Articles(_) | Self::Files(_) => &[],
+        }
+    }
+
+    /// Returns the URLs of the objects that share the output of the transfer, in batches.
+    pub(super) fn pieces(&self) -> Box<dyn Iterator<Item = Arc<[Url<'static>]>> + '_> {
+        match self {
+            Self::Articles(articles) => Box::new(articles.pieces()),
+            Self::Files(files) => Box::new(std::iter::once(files.clone())),
+            Self::Metalink(_) => Box::new(std::iter::empty()),
+        }
+    }
+}
+
+/// Lists what a transfer stands for, or returns `None` if it is one object.
+pub(super) async fn expand(run: &Run, planned: &PlannedTransfer) -> Result<Option<Expansion>, Error> {
+    if planned.transfer.is_metalink {
+        let response = run.fetcher.fetch(planned.request.clone()?).await?;
+        let Content::Body(body) = response.content else {
+            return Err(Error::new(Code::PeerMisbehaved, Phase::Reply, "the response is not a metalink"));
+        };
+        let document = body.collect(metalink::MAX_SIZE).await?;
+        let files = crate::job::metalink::files(&document, run.options.output_dir.as_deref())?;
+        return Ok(Some(Expansion::Metalink(files)));
+    }
+    if let Some(files) = expand_wildcard(run, planned).await? {
+        if files.len() > 1 && matches!(planned.transfer.output, Output::File(_)) {
+            let detail = format!("{} files would be written to one", files.len());
+            return Err(usage_error(detail).with_hint("-O names each file like the last part of its URL"));
+        }
+        return Ok(Some(Expansion::Files(files)));
+    }
+    Ok(expand_range(run, planned).await?.map(Expansion::Articles))
+}
 
 /// The existing articles of a range.
 pub(super) struct ArticleRange {
@@ -27,7 +79,7 @@ pub(super) struct ArticleRange {
 
 impl ArticleRange {
     /// Returns the URLs of the articles, in batches.
-    pub(super) fn pieces(&self) -> impl Iterator<Item = Arc<[Url<'static>]>> + '_ {
+    fn pieces(&self) -> impl Iterator<Item = Arc<[Url<'static>]>> + '_ {
         let url = |number: &u64| {
             parse(&format!("{}/{number}", self.group)).ok().map(|parsed| parsed.into_owned().url)
         };
@@ -36,10 +88,7 @@ impl ArticleRange {
 }
 
 /// Lists the articles of a range, or returns `None` if the transfer has one output.
-pub(super) async fn expand_range(
-    run: &Run,
-    planned: &PlannedTransfer,
-) -> Result<Option<ArticleRange>, Error> {
+async fn expand_range(run: &Run, planned: &PlannedTransfer) -> Result<Option<ArticleRange>, Error> {
     let is_named = matches!(planned.transfer.output, Output::Named { .. });
     let is_whole = run.options.format == Format::Mbox || run.options.head;
     if !is_named || is_whole || !is_range(&planned.transfer.url) {

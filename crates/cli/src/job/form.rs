@@ -1,0 +1,246 @@
+//! The fields of `-F` and `--form-string`: parts of a form for http, answers to the questions of a form for gopher.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use fetch_url::Error;
+use fetch_url::gopher::GopherOptions;
+use fetch_url::http::{FormPart, HttpOptions, Multipart, RequestBody};
+
+use super::option_file::read_option_file;
+use crate::error::usage_error;
+use crate::flags::HttpFlags;
+
+/// Maximum number of bytes of a form that standard input provides.
+const MAX_STDIN: u64 = 1024 * 1024 * 1024;
+
+/// The media types of files by the end of their names, which are those of curl.
+const MEDIA_TYPES: [(&str, &str); 10] = [
+    (".gif", "image/gif"),
+    (".jpg", "image/jpeg"),
+    (".jpeg", "image/jpeg"),
+    (".png", "image/png"),
+    (".svg", "image/svg+xml"),
+    (".txt", "text/plain"),
+    (".htm", "text/html"),
+    (".html", "text/html"),
+    (".pdf", "application/pdf"),
+    (".xml", "application/xml"),
+];
+
+/// The fields of a form. Files are read when a URL needs them, because each scheme has its own rules.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Form {
+    fields: Vec<FormField>,
+    escapes_with_backslash: bool,
+    /// The bytes of standard input, if a field reads it.
+    stdin: Vec<u8>,
+}
+
+/// One `-F` or `--form-string`.
+#[derive(Clone, Debug)]
+struct FormField {
+    name: String,
+    value: String,
+    /// Characters of the value have no special meaning.
+    is_literal: bool,
+}
+
+impl Form {
+    /// Parses the names of the fields, in the order of the command line.
+    pub(super) fn of(http: &HttpFlags, matches: &clap::ArgMatches) -> Result<Self, Error> {
+        let mut fields: Vec<(usize, FormField)> = Vec::new();
+        for (id, option, texts, is_literal) in
+            [("form", "-F", &http.form, false), ("form_string", "--form-string", &http.form_string, true)]
+        {
+            for (place, text) in matches.indices_of(id).into_iter().flatten().zip(texts) {
+                let Some((name, value)) = text.split_once('=') else {
+                    return Err(usage_error(format!("{option} {text}: expected NAME=VALUE"))
+                        .with_hint("wget's -F is --force-html; -F is --form here, as in curl"));
+                };
+                let field = FormField { name: name.to_owned(), value: value.to_owned(), is_literal };
+                fields.push((place, field));
+            }
+        }
+        fields.sort_by_key(|(place, _)| *place);
+        let fields: Vec<FormField> = fields.into_iter().map(|(_, field)| field).collect();
+        let mut stdin = Vec::new();
+        if fields.iter().any(FormField::reads_stdin) {
+            let read = std::io::stdin().take(MAX_STDIN).read_to_end(&mut stdin);
+            read.map_err(|error| usage_error(format!("-F: standard input: {error}")))?;
+        }
+        Ok(Self { fields, escapes_with_backslash: http.form_escape, stdin })
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Makes the form the body of an HTTP request.
+    pub(super) fn apply(&self, options: &mut HttpOptions) -> Result<(), Error> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let mut parts = Vec::new();
+        for field in &self.fields {
+            parts.extend(self.parts(field)?);
+        }
+        Multipart::new(parts).apply(options);
+        Ok(())
+    }
+
+    /// Sets the answers to the questions of a Gopher+ form: `NAME=VALUE`, `NAME=@FILE`, or `NAME=@@VALUE` for a value
+    /// that begins with @.
+    pub(super) fn answer(&self, options: &mut GopherOptions) -> Result<(), Error> {
+        let answer = |field: &FormField| {
+            let value = match field.value.strip_prefix('@').filter(|_| !field.is_literal) {
+                None => field.value.as_bytes().to_vec(),
+                Some(rest) if rest.starts_with('@') => rest.as_bytes().to_vec(),
+                Some("-") => self.stdin.clone(),
+                Some(path) => read_option_file("--form", Path::new(path))
+                    .map_err(|error| error.with_hint("write @@ for a value that begins with @"))?,
+            };
+            Ok((field.name.as_bytes().to_vec(), value))
+        };
+        options.answers = self.fields.iter().map(answer).collect::<Result<_, Error>>()?;
+        Ok(())
+    }
+
+    /// Returns the parts of a field: several for a list of files (RFC 7578 §4.3).
+    fn parts(&self, field: &FormField) -> Result<Vec<FormPart>, Error> {
+        let new = |content: RequestBody| {
+            let part = FormPart::new(field.name.as_str(), content);
+            if self.escapes_with_backslash { part.escape_with_backslash() } else { part }
+        };
+        if field.is_literal {
+            return Ok(vec![new(field.value.clone().into())]);
+        }
+        if let Some(rest) = field.value.strip_prefix('@') {
+            let mut rest = Words(rest);
+            let mut parts = Vec::new();
+            loop {
+                let path = rest.word(&[';', ',']);
+                let part = new(self.file(&path)?).file_name(base_name(&path)).media_type(guess_type(&path));
+                parts.push(rest.parameters(part, &[';', ','])?);
+                if !rest.skip(',') {
+                    return Ok(parts);
+                }
+            }
+        }
+        let (mut rest, is_file) = match field.value.strip_prefix('<') {
+            Some(rest) => (Words(rest), true),
+            None => (Words(&field.value), false),
+        };
+        if field.value.starts_with('(') || field.name.is_empty() && field.value.starts_with(')') {
+            return Err(usage_error("-F: forms within forms are not supported")
+                .with_hint("--form-string NAME=VALUE sends a value that begins with a parenthesis"));
+        }
+        let word = rest.word(&[';']);
+        let content = if is_file { self.file(&word)? } else { word.into() };
+        Ok(vec![rest.parameters(new(content), &[';'])?])
+    }
+
+    /// Returns the content of a file: a regular one is read while it is sent, devices and pipes now.
+    fn file(&self, path: &str) -> Result<RequestBody, Error> {
+        if path == "-" {
+            return Ok(self.stdin.clone().into());
+        }
+        RequestBody::file(path).or_else(|_| read_option_file("-F", Path::new(path)).map(Into::into))
+    }
+}
+
+impl FormField {
+    fn reads_stdin(&self) -> bool {
+        let path = self.value.strip_prefix(['@', '<']);
+        !self.is_literal && path.is_some_and(|path| path == "-" || path.starts_with("-;"))
+    }
+}
+
+/// The unparsed rest of a value.
+struct Words<'a>(&'a str);
+
+impl Words<'_> {
+    /// Skips `mark` if it is next.
+    fn skip(&mut self, mark: char) -> bool {
+        let rest = self.0.strip_prefix(mark);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    /// Reads up to one of `ends`, or a text in quotes, in which a backslash escapes a quote or a backslash.
+    fn word(&mut self, ends: &[char]) -> String {
+        if let Some((word, rest)) = self.0.trim_start().strip_prefix('"').and_then(quoted_word) {
+            self.0 = rest.trim_start_matches(|c| !ends.contains(&c));
+            return word;
+        }
+        let (word, rest) = self.0.split_at(self.0.find(ends).unwrap_or(self.0.len()));
+        self.0 = rest;
+        word.to_owned()
+    }
+
+    /// Reads `;type=`, `;filename=` and `;headers=` and applies them to `part`. Parameters of a media type, such as
+    /// `;charset=utf-8`, follow `;type=`.
+    fn parameters(&mut self, mut part: FormPart, ends: &[char]) -> Result<FormPart, Error> {
+        let mut media_type: Option<String> = None;
+        while self.skip(';') {
+            self.0 = self.0.trim_start();
+            let name = self.0.split(['=', ';', ',']).next().unwrap_or_default().to_owned();
+            self.0 = self.0.strip_prefix(name.as_str()).unwrap_or(self.0);
+            let value = if self.skip('=') { Some(self.word(ends)) } else { None };
+            match (name.as_str(), value, &mut media_type) {
+                ("type", Some(value), own) => *own = Some(value.trim().to_owned()),
+                ("filename", Some(value), _) => part = part.file_name(value),
+                ("headers", Some(value), _) => part = with_fields(part, &value)?,
+                (parameter, Some(value), Some(own)) if parameter != "encoder" => {
+                    own.push_str(&format!(";{parameter}={value}"));
+                }
+                _ => {
+                    let detail = format!("-F: unknown parameter {name:?} after a semicolon");
+                    return Err(usage_error(detail).with_hint(
+                        "write NAME=\"VALUE\" or --form-string NAME=VALUE if the semicolon belongs to the value",
+                    ));
+                }
+            }
+        }
+        Ok(match media_type {
+            Some(media_type) => part.media_type(media_type),
+            None => part,
+        })
+    }
+}
+
+/// Returns the text up to the closing quote and what follows it, or `None` if there is no closing quote.
+fn quoted_word(text: &str) -> Option<(String, &str)> {
+    let mut word = String::new();
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '"' => return Some((word, text.get(at + 1..)?)),
+            '\\' => match characters.next()? {
+                (_, escaped @ ('"' | '\\')) => word.push(escaped),
+                (_, other) => word.extend(['\\', other]),
+            },
+            other => word.push(other),
+        }
+    }
+    None
+}
+
+/// Adds the header fields of `headers=`: one, or those of a file.
+fn with_fields(part: FormPart, value: &str) -> Result<FormPart, Error> {
+    let Some(path) = value.strip_prefix(['@', '<']) else { return Ok(part.field(value)) };
+    let file = read_option_file("-F headers=", Path::new(path))?;
+    let text = String::from_utf8_lossy(&file);
+    let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    Ok(lines.fold(part, FormPart::field))
+}
+
+fn base_name(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or(path).to_owned()
+}
+
+fn guess_type(path: &str) -> &'static str {
+    let path = path.to_ascii_lowercase();
+    let known = MEDIA_TYPES.iter().find(|(end, _)| path.ends_with(end));
+    known.map_or("application/octet-stream", |(_, media_type)| media_type)
+}

@@ -1,0 +1,111 @@
+//! Metalink documents (RFC 5854) as transfers: each file has its places as alternative URLs, its checksum and its size.
+
+use std::path::{Path, PathBuf};
+
+use fetch_url::output::safe_name;
+use fetch_url::{Checksum, Code, Error, Phase};
+use fetch_url_proto::metalink::{self, MetalinkError, MetalinkFile};
+
+use super::transfer::{Output, Transfer};
+use crate::error::usage_error;
+use crate::flags::FetchFlags;
+
+/// The algorithms that are supported, the strongest first, and their names in [`Checksum`].
+const ALGORITHMS: [(&str, &str); 5] =
+    [("sha-512", "sha512"), ("sha-384", "sha384"), ("sha-256", "sha256"), ("sha-1", "sha1"), ("md5", "md5")];
+
+/// Returns the transfers of `--metalink`: those of a local document, and for a URL one that stands for its files.
+pub(super) fn transfers(flags: &FetchFlags) -> Result<Vec<Transfer>, Error> {
+    let mut all = Vec::new();
+    for text in &flags.batch.metalink {
+        let path = Path::new(text);
+        if text.contains("://") {
+            let output = Output::Stdout { is_explicit: true };
+            all.push(Transfer { is_metalink: true, ..Transfer::new(text.clone(), output) });
+            continue;
+        }
+        let failed = |error| usage_error(format!("--metalink {text}: {error}"));
+        if path.metadata().map_err(failed)?.len() > metalink::MAX_SIZE as u64 {
+            return Err(usage_error(format!("--metalink {text}: {}", MetalinkError::LimitReached)));
+        }
+        let document = std::fs::read(path).map_err(failed)?;
+        all.extend(
+            files(&document, flags.output_dir.as_deref())
+                .map_err(|error| usage_error(format!("--metalink {text}: {error}")))?,
+        );
+    }
+    Ok(all)
+}
+
+/// Returns the transfers of the files of a document, which are written below `directory`.
+///
+/// # Errors
+/// `Code::PeerMisbehaved` if the document is invalid, or a name leaves the directory; `Code::LimitReached`.
+pub(crate) fn files(document: &[u8], directory: Option<&Path>) -> Result<Vec<Transfer>, Error> {
+    let files = metalink::parse(document).map_err(|error| {
+        let code = match error {
+            MetalinkError::LimitReached => Code::LimitReached,
+            _ => Code::PeerMisbehaved,
+        };
+        Error::new(code, Phase::Body, error.to_string())
+    })?;
+    files.into_iter().map(|file| transfer(file, directory)).collect()
+}
+
+fn transfer(file: MetalinkFile, directory: Option<&Path>) -> Result<Transfer, Error> {
+    let invalid = |detail: String| Error::new(Code::PeerMisbehaved, Phase::Body, detail);
+    let path = safe_path(&file.name).ok_or_else(|| {
+        invalid(format!("the metalink has the name {:?}, which is not below the directory", file.name))
+    })?;
+    let checksum = checksum(&file).map_err(invalid)?;
+    let path = directory.map_or_else(|| path.clone(), |directory| directory.join(&path));
+    let mut urls = file.urls.into_iter();
+    let mut transfer = Transfer::new(urls.next().unwrap_or_default(), Output::File(path));
+    (transfer.alternatives, transfer.checksum) = (urls.collect(), checksum);
+    (transfer.size, transfer.is_from_document) = (file.size, true);
+    Ok(transfer)
+}
+
+/// Returns the relative path of a name, each of whose parts is sanitised, or `None` if it leads out of its directory (RFC
+/// 5854 §4.1.2.1).
+fn safe_path(name: &str) -> Option<PathBuf> {
+    let part = |part: &str| {
+        let is_name = !matches!(part, "" | "." | "..") && !part.contains('\\');
+        is_name.then(|| safe_name(part.as_bytes()))?
+    };
+    name.split('/').map(part).collect()
+}
+
+/// Returns the checksum of the strongest algorithm. An invalid one is an error, because the file would not be checked.
+fn checksum(file: &MetalinkFile) -> Result<Option<Checksum>, String> {
+    let found = ALGORITHMS.iter().find_map(|(name, own)| {
+        let (_, hex) = file.hashes.iter().find(|(kind, _)| kind.eq_ignore_ascii_case(name))?;
+        Some((name, format!("{own}:{hex}")))
+    });
+    let Some((name, text)) = found else { return Ok(None) };
+    text.parse()
+        .map(Some)
+        .map_err(|_| format!("the metalink has an invalid {name} checksum for {:?}", file.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sanitised_and_stay_below_the_directory() {
+        for (name, path) in [
+            ("a.iso", Some("a.iso")),
+            ("dir/a.iso", Some("dir/a.iso")),
+            (".bashrc", Some("_bashrc")),
+            ("../a", None),
+            ("dir/../../a", None),
+            ("/etc/passwd", None),
+            ("dir//a", None),
+            ("..\\a", None),
+            ("", None),
+        ] {
+            assert_eq!(safe_path(name), path.map(PathBuf::from), "{name}");
+        }
+    }
+}

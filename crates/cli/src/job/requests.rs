@@ -1,0 +1,111 @@
+//! Makes the request for each URL from the options.
+
+use fetch_url::http::IndexRule;
+use fetch_url::news::UpcomingUrls;
+use fetch_url::url::Url;
+use fetch_url::{Code, Error, Phase, Request};
+
+use super::{FetchOptions, Transfer, news, with_typed_url_hint};
+use crate::error::usage_error;
+use crate::flags::Format;
+
+impl FetchOptions {
+    /// Returns the options for listings.
+    pub(super) fn for_listings(mut self, index_rule: IndexRule) -> Self {
+        self.http.index_rule = index_rule;
+        (self.ftp.force_listing, self.http.index_as_listing, self.news.list_ranges) = (true, true, true);
+        self
+    }
+
+    /// For FTP, returns a request that does not prefetch the port of another data connection, because no transfer
+    /// follows.
+    pub(crate) fn without_port_prefetch(&self, request: Request) -> Request {
+        if !matches!(request.url(), Url::Ftp(_)) {
+            return request;
+        }
+        let mut ftp = self.ftp.clone();
+        ftp.prefetch_port = false;
+        request.ftp(ftp)
+    }
+
+    /// Returns the request for a URL of a transfer. A URL that a document has chosen must be of HTTP or FTP.
+    pub(crate) fn request_for(&self, transfer: &Transfer, next: UpcomingUrls) -> Result<Request, Error> {
+        let request = self.request(&transfer.url, next)?;
+        match request.url() {
+            _ if !transfer.is_from_document => Ok(request),
+            Url::Http(_) | Url::Ftp(_) => Ok(request.from_document()),
+            url => {
+                let detail =
+                    format!("a metalink may name http and ftp URLs only, not {}:", url.scheme_name());
+                Err(Error::new(Code::Policy, Phase::Plan, detail))
+            }
+        }
+    }
+
+    /// Returns the request for `url`; `next` are the URLs that follow on the same server.
+    pub(crate) fn request(&self, url: &str, next: UpcomingUrls) -> Result<Request, Error> {
+        let completed = self.typed_urls.complete(url);
+        let text = self.with_search(completed.as_deref().unwrap_or(url));
+        let request = Request::new(&text).map_err(|error| with_typed_url_hint(error, url))?;
+        let (mut http, mut gopher) = (self.http.clone(), self.gopher.clone());
+        match request.url() {
+            _ if self.form.is_empty() => {}
+            Url::Http(_) if self.head => return Err(usage_error("-I cannot be combined with data to send")),
+            Url::Http(_) => self.form.apply(&mut http)?,
+            Url::Gopher(_) => self.form.answer(&mut gopher)?,
+            _ => return Err(usage_error("-F applies to http, https and gopher URLs only")),
+        }
+        let mut request = request.with_extra(http);
+        if let (Some(option), false) = (self.http_only, matches!(request.url(), Url::Http(_))) {
+            return Err(usage_error(format!("{option} http and https URLs only")));
+        }
+        if self.format == Format::Mbox && !matches!(request.url(), Url::News(_) | Url::Nntp(_)) {
+            return Err(usage_error("--format mbox applies to news URLs only"));
+        }
+        let is_for_gateway = self.mid_has_gateway && news::is_mid(request.url());
+        let server = if is_for_gateway { None } else { news::server(request.url(), &self.news_server)? };
+        if let Some(server) = server {
+            request = request.news_server(server);
+        }
+        // Prospero and gateways can redirect to any scheme, so the FTP and Gopher options are added to their requests.
+        request = match request.url() {
+            Url::Prospero(_) => request.with_extra(self.ftp.clone()).with_extra(gopher),
+            _ if self.has_gateways => request.with_extra(self.ftp.clone()).with_extra(gopher),
+            Url::Ftp(_) => request.with_extra(self.ftp.clone()),
+            Url::Gopher(_) => request.with_extra(gopher),
+            _ => request,
+        };
+        // Any request can be redirected to a news URL.
+        let mut news = self.news.clone();
+        news.upcoming = next;
+        request = request.with_extra(news);
+        if self.head {
+            request = request.head();
+        }
+        if let Some(range) = self.range {
+            request = request.range(range);
+        }
+        if let Some(condition) = self.condition {
+            request = request.only_if(condition);
+        }
+        if self.special_files {
+            request = request.special_files();
+        }
+        if self.opens_session {
+            request = request.open_session();
+        }
+        Ok(request)
+    }
+
+    /// Returns the URL with the data of `-G` in its query, before the fragment.
+    fn with_search(&self, url: &str) -> String {
+        let Some(search) = &self.search else { return url.to_owned() };
+        let (url, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
+        let joint = match url.contains('?') {
+            true if url.ends_with(['?', '&']) => "",
+            true => "&",
+            false => "?",
+        };
+        format!("{url}{joint}{}{fragment}", String::from_utf8_lossy(search))
+    }
+}

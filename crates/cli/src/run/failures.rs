@@ -1,0 +1,30 @@
+//! What a failed transfer means for the run, and its message.
+
+use fetch_url::{Code, Error};
+
+use super::context::Run;
+use crate::job::Transfer;
+use crate::render;
+
+/// Returns `true` if the error can mean that a listed file is in fact a directory or a link.
+pub(super) fn may_be_directory_or_link(error: &Error) -> bool {
+    matches!(error.code(), Code::NotFound | Code::Denied | Code::Policy)
+}
+
+/// Returns `true` if an alternative URL may succeed: the cause of the error is not local.
+pub(super) fn may_try_alternative(error: &Error) -> bool {
+    !matches!(error.code(), Code::Internal | Code::SinkFailed | Code::Usage)
+}
+
+pub(super) fn print_failure(error: &Error, transfer: &Transfer, run: &Run) {
+    match (run.log.prints_errors, run.log.errors_as_json) {
+        (false, _) => {}
+        (true, true) => {
+            render::print_error_json(error, &transfer.url);
+        }
+        (true, false) => {
+            // An invalid line of the input file has no URL.
+            render::print_error(error, Some(transfer.url.as_str()).filter(|url| !url.is_empty()));
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Metalink documents (RFC 5854) and the header fields of RFC 6249: several places, checksums and sizes, also from hostile
+//! documents.
+
+use std::fs;
+
+use crate::support::{entry_names, http_server, read_text_file, run_fetch_url_in, temp_dir};
+use fetch_url_tests::{HttpResponse, HttpServer};
+
+/// The SHA-256 of `abc`.
+const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+const ABC_BASE64: &str = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
+
+fn document(files: &str) -> String {
+    format!("<?xml version=\"1.0\"?><metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">{files}</metalink>")
+}
+
+fn file(name: &str, facts: &str, urls: &[String]) -> String {
+    let url = |(number, url): (usize, &String)| format!("<url priority=\"{}\">{url}</url>", number + 1);
+    let urls: String = urls.iter().enumerate().map(url).collect();
+    format!("<file name=\"{name}\">{facts}{urls}</file>")
+}
+
+fn sha256(hex: &str) -> String {
+    format!("<hash type=\"sha-256\">{hex}</hash>")
+}
+
+/// Serves `abc` below `/abc`, another content below `/other`, and nothing else.
+fn start_mirror() -> HttpServer {
+    http_server(|request| match request.path() {
+        path if path.starts_with("/abc") => HttpResponse::new(200).body("abc"),
+        path if path.starts_with("/other") => HttpResponse::new(200).body("abX"),
+        _ => HttpResponse::new(404),
+    })
+}
+
+#[test]
+fn places_are_tried_in_order_until_checksum_and_size_are_right() {
+    let mirror = start_mirror();
+    let places = ["/missing", "/other", "/abc"].map(|path| mirror.url(path));
+    let dir = temp_dir();
+    let two = file("sub/a", &sha256(ABC), &places) + &file("b", "<size>3</size>", &[mirror.url("/abc/b")]);
+    fs::write(dir.path().join("x.meta4"), document(&two)).expect("a file");
+    let options = ["--output-dir", "out", "--create-dirs", "--metalink", "x.meta4"];
+    let result = run_fetch_url_in(dir.path(), options);
+    result.assert_exit(0).assert_stderr_contains("trying http://");
+    assert_eq!(read_text_file(&dir.path().join("out/sub"), "a"), "abc");
+    assert_eq!(read_text_file(&dir.path().join("out"), "b"), "abc");
+    let wrong_size = file("c", "<size>4</size>", &[mirror.url("/abc/c")]);
+    fs::write(dir.path().join("y.meta4"), document(&wrong_size)).expect("a file");
+    let result = run_fetch_url_in(dir.path(), ["--metalink", "y.meta4"]);
+    result.assert_exit(8).assert_stderr_contains("3 bytes, not 4");
+    let wrong = file("d", &sha256(ABC), &[mirror.url("/other")]);
+    fs::write(dir.path().join("z.meta4"), document(&wrong)).expect("a file");
+    run_fetch_url_in(dir.path(), ["--metalink", "z.meta4"]).assert_exit(91);
+    assert_eq!(entry_names(dir.path()), ["out", "x.meta4", "y.meta4", "z.meta4"]);
+}
+
+#[test]
+fn document_of_a_server_gets_the_login_and_its_places_do_not() {
+    let mirror = start_mirror();
+    let text = document(&(file("a", "", &[mirror.url("/abc/1")]) + &file("b", "", &[mirror.url("/abc/2")])));
+    let server = http_server(move |_| {
+        HttpResponse::new(200).header("Content-Type", "application/metalink4+xml").body(text.as_str())
+    });
+    let dir = temp_dir();
+    let url = server.url("/x.meta4");
+    let options = ["-u", "me:geheim", "-b", "a=b", "-H", "X-Key: k", "-w", "%{urlnum} ", "--metalink", &url];
+    run_fetch_url_in(dir.path(), options).assert_exit(0);
+    assert!(server.requests()[0].header("authorization").is_some());
+    for request in mirror.requests() {
+        for name in ["authorization", "cookie", "x-key"] {
+            assert!(request.header(name).is_none(), "{name}: {request:?}");
+        }
+    }
+    assert_eq!(entry_names(dir.path()), ["a", "b"]);
+    // A redirect of a place does not make it trusted.
+    let to = mirror.url("/abc/3");
+    let place = http_server(move |_| HttpResponse::new(302).header("Location", &to));
+    fs::write(dir.path().join("x.meta4"), document(&file("c", "", &[place.url("/")]))).expect("a file");
+    let options = ["--location-trusted", "-u", "me:geheim", "-H", "X-Key: k", "--metalink", "x.meta4"];
+    run_fetch_url_in(dir.path(), options).assert_exit(0);
+    for request in place.requests().iter().chain(mirror.requests().last()) {
+        assert!(
+            request.header("authorization").is_none() && request.header("x-key").is_none(),
+            "{request:?}"
+        );
+    }
+    let json = run_fetch_url_in(dir.path(), ["--dry-run", "--format", "json", "--metalink", &url]);
+    assert!(json.assert_exit(0).stdout_text().contains("\"file\":\"a\""), "{json:?}");
+}
+
+#[test]
+fn hostile_document_writes_nothing_outside_its_directory() {
+    let mirror = start_mirror();
+    let place = [mirror.url("/abc")];
+    let secret = "file:///etc/hostname".to_owned();
+    let named = |name: &str| document(&file(name, "", &place));
+    let bomb =
+        "<!DOCTYPE m [<!ENTITY a \"aaaaaaaa\"><!ENTITY b \"&a;&a;&a;\">]><metalink>&b;</metalink>".to_owned();
+    let bytes = "x".repeat(4 << 20) + "x";
+    for (case, text, exit) in [
+        ("parent", named("../evil"), 8),
+        ("inner parent", named("a/../../evil"), 8),
+        ("absolute", named("/tmp/evil"), 8),
+        ("backslash", named("..\\evil"), 8),
+        ("invalid checksum", document(&file("a", &sha256("12"), &place)), 8),
+        ("local file", document(&file("a", "", &[secret])), 90),
+        ("no file", document(""), 8),
+        ("entities", bomb, 8),
+        ("not XML", "<html><p>".to_owned(), 8),
+        ("too large", bytes, 63),
+    ] {
+        let dir = temp_dir();
+        let inner = dir.path().join("inner");
+        fs::create_dir(&inner).expect("a directory");
+        let server = http_server(move |_| HttpResponse::new(200).body(text.as_str()));
+        let result = run_fetch_url_in(&inner, ["--create-dirs", "--metalink", &server.url("/x.meta4")]);
+        assert_eq!(result.exit, exit, "{case}: {}", result.stderr);
+        assert_eq!(entry_names(dir.path()), ["inner"], "{case}");
+        assert!(entry_names(&inner).is_empty(), "{case}: {:?}", entry_names(&inner));
+    }
+    let dir = temp_dir();
+    for arguments in [["--metalink", "missing.meta4"], ["--metalink", "."]] {
+        run_fetch_url_in(dir.path(), arguments).assert_exit(2);
+    }
+}
+
+#[test]
+fn duplicates_and_digest_of_the_headers_are_used_with_the_option() {
+    let mirror = start_mirror();
+    let link = format!(
+        "<{}>; rel=duplicate; pri=2, <{}>; rel=duplicate; pri=1",
+        mirror.url("/abc"),
+        mirror.url("/other")
+    );
+    let server = http_server(move |request| {
+        let reply = HttpResponse::new(200).header("Link", &link);
+        let reply = reply.header("Digest", format!("SHA-256={ABC_BASE64}"));
+        match request.path().as_str() {
+            "/cut" => reply.body("abc").cut_body_at(1).then_close(),
+            _ => reply.body("abX"),
+        }
+    });
+    for path in ["/cut", "/wrong"] {
+        let dir = temp_dir();
+        let run = |options: &[&str]| {
+            run_fetch_url_in(
+                dir.path(),
+                [options, &["--retry", "0", "-u", "me:geheim", "-o", "f", &server.url(path)]].concat(),
+            )
+        };
+        assert_eq!(run(&[]).exit, if path == "/cut" { 18 } else { 0 });
+        let _ = fs::remove_file(dir.path().join("f"));
+        run(&["--metalink-over-http"]).assert_exit(0);
+        assert_eq!(read_text_file(dir.path(), "f"), "abc", "{path}");
+    }
+    assert!(mirror.requests().iter().all(|request| request.header("authorization").is_none()));
+    let alone =
+        http_server(|_| HttpResponse::new(200).header("Digest", format!("SHA-256={ABC_BASE64}")).body("abX"));
+    let dir = temp_dir();
+    run_fetch_url_in(dir.path(), ["--metalink-over-http", "-o", "f", &alone.url("/")]).assert_exit(91);
+    assert!(!dir.path().join("f").exists());
+}

@@ -1,0 +1,93 @@
+//! `--next`: groups of URLs with options of their own.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::curl::run_curl;
+use crate::support::{entry_names, http_server, read_text_file, run_fetch_url, run_fetch_url_in, temp_dir};
+use fetch_url_tests::{HttpRequest, HttpResponse};
+
+#[test]
+fn options_before_next_do_not_apply_after_it() {
+    let server = http_server(|request| match request.path().as_str() {
+        "/missing" => HttpResponse::new(404),
+        path => HttpResponse::new(200).body(path),
+    });
+    let (a, b, c) = (server.url("/a"), server.url("/b"), server.url("/c"));
+    let arguments = [
+        "-d",
+        "x=1",
+        "-H",
+        "X-One: 1",
+        "-u",
+        "me:geheim",
+        "-o",
+        "first",
+        &a,
+        "--next",
+        "-X",
+        "PUT",
+        &b,
+        "-:",
+        "-sO",
+        &c,
+    ];
+    let dir = temp_dir();
+    run_fetch_url_in(dir.path(), arguments).assert_exit(0);
+    let shown = |request: &HttpRequest| {
+        let has = |name: &str| request.header(name).is_some();
+        (request.method.clone(), request.path(), has("x-one"), has("authorization"), request.body.len())
+    };
+    let own: Vec<_> = server.requests().iter().map(shown).collect();
+    assert_eq!(own[0], ("POST".to_owned(), "/a".to_owned(), true, true, 3));
+    assert_eq!(own[1], ("PUT".to_owned(), "/b".to_owned(), false, false, 0));
+    assert_eq!(own[2], ("GET".to_owned(), "/c".to_owned(), false, false, 0));
+    assert_eq!(
+        (entry_names(dir.path()), read_text_file(dir.path(), "c")),
+        (vec!["c".into(), "first".into()], "/c".into())
+    );
+    if let Some(result) = run_curl(dir.path(), arguments) {
+        result.assert_exit(0);
+        assert_eq!(server.requests()[3..].iter().map(shown).collect::<Vec<_>>(), own);
+    }
+}
+
+#[test]
+fn all_groups_run_and_the_first_failure_is_the_exit_status() {
+    let server = http_server(|request| match request.path().as_str() {
+        "/missing" => HttpResponse::new(404),
+        path => HttpResponse::new(200).body(path),
+    });
+    let (missing, b) = (server.url("/missing"), server.url("/b"));
+    let result = run_fetch_url([&missing, "--next", "http://h.test:x/", "--next", &b]);
+    assert_eq!(result.assert_exit(78).stdout_text(), "/b");
+    let result = run_fetch_url([&missing, "--fail-early", "--next", &b]);
+    assert_eq!(result.assert_exit(78).stdout_text(), "");
+    let before = server.requests().len();
+    for arguments in [
+        &[b.as_str(), "--next"][..],
+        &["--next", &b],
+        &[&b, "--next", "--no-such-option", &b],
+        &[&b, "--next", "explain", &b],
+        &[&b, "--next", "-o", "x", "-O", &b],
+    ] {
+        run_fetch_url(arguments).assert_exit(2);
+    }
+    assert_eq!(server.requests().len(), before, "a group was run before all were checked");
+}
+
+#[test]
+fn groups_share_cookies_and_the_config_file_of_the_user() {
+    let server = http_server(|_| HttpResponse::new(200).header("Set-Cookie", "a=b").body("x"));
+    let dir = temp_dir();
+    let url = server.url("/");
+    run_fetch_url_in(dir.path(), ["-c", "jar", &url, "--next", "-b", "jar", &url]).assert_exit(0);
+    let sent = |index: usize| server.requests()[index].header_text("cookie").map(str::to_owned);
+    assert_eq!((sent(0), sent(1)), (None, Some("a=b".to_owned())));
+    assert!(dir.path().join("jar").exists());
+    fs::write(dir.path().join("config"), "next").expect("a file");
+    let config = Path::new("config").to_str().expect("text");
+    run_fetch_url_in(dir.path(), ["-K", config, &url])
+        .assert_exit(2)
+        .assert_stderr_contains("--next belongs");
+}

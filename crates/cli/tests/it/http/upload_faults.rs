@@ -1,0 +1,93 @@
+//! Servers that misbehave while they receive a file (`-T`), data or a form (docs/spec/faults.md, rows 120 to 122): the run
+//! ends with the status of its cause, in bounded time and memory.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::thread;
+
+use crate::support::{http_server, run_fetch_url_in, run_measuring_memory, temp_dir};
+use fetch_url_tests::HttpResponse;
+
+/// Size of the file that is sent, in bytes: more than the buffers of a socket.
+const SIZE: usize = 32 << 20;
+
+/// Starts a server that handles each connection with `serve`.
+fn start_server(serve: fn(TcpStream)) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        listener.incoming().flatten().for_each(|stream| drop(thread::spawn(move || serve(stream))))
+    });
+    address
+}
+
+fn read_some(stream: &mut TcpStream) {
+    let _ = stream.read(&mut [0; 4096]);
+}
+
+#[test]
+fn server_that_misbehaves_during_an_upload_fails_with_the_status_of_its_cause() {
+    let refuses_early = start_server(|mut stream| {
+        read_some(&mut stream);
+        let _ = stream.write_all(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        // The connection stays open for reading, so that the response is not lost by a reset.
+        while stream.read(&mut [0; 65536]).is_ok_and(|count| count > 0) {}
+    });
+    let closes = start_server(|mut stream| read_some(&mut stream));
+    let never_reads = start_server(|stream| {
+        thread::park();
+        drop(stream);
+    });
+    let endless_interim = start_server(|mut stream| {
+        read_some(&mut stream);
+        while stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").is_ok() {}
+    });
+    let dir = temp_dir();
+    fs::write(dir.path().join("large"), vec![b'x'; SIZE]).expect("a file");
+    for (case, address, exits) in [
+        ("refuses early", refuses_early, &[22][..]),
+        ("closes", closes, &[7, 18, 52]),
+        ("never reads", never_reads, &[28]),
+        ("endless interim responses", endless_interim, &[63]),
+    ] {
+        let url = format!("http://{address}/x");
+        for options in [&["-T", "large"][..], &["-F", "f=@large"], &["--data-binary", "@large"]] {
+            let common = ["--retry", "0", "-m", "3", "-o", "out"];
+            let result = run_fetch_url_in(dir.path(), common.iter().chain(options).chain(&[url.as_str()]));
+            assert!(exits.contains(&result.exit), "{case} {options:?}: {result:?}");
+            assert!(!dir.path().join("out").exists(), "{case} {options:?}");
+        }
+    }
+}
+
+#[test]
+fn post_is_not_repeated_after_the_server_may_have_processed_it() {
+    let server = http_server(|_| HttpResponse::raw(""));
+    let dir = temp_dir();
+    fs::write(dir.path().join("file"), "x").expect("a file");
+    let url = server.url("/");
+    for options in [&["-F", "f=@file"][..], &["--data-binary", "@file"]] {
+        let before = server.requests().len();
+        let common = ["--retry", "2", "--retry-delay", "0.01"];
+        run_fetch_url_in(dir.path(), common.iter().chain(options).chain(&[url.as_str()])).assert_exit(52);
+        assert_eq!(server.requests().len() - before, 1, "{options:?}");
+    }
+    // PUT is idempotent (RFC 9110 §9.2.2).
+    let before = server.requests().len();
+    run_fetch_url_in(dir.path(), ["--retry", "2", "--retry-delay", "0.01", "-T", "file", &url])
+        .assert_exit(52);
+    assert_eq!(server.requests().len() - before, 3);
+}
+
+#[test]
+fn endless_response_to_an_upload_needs_little_memory() {
+    let server = http_server(|_| HttpResponse::new(200).stream(1 << 30));
+    let dir = temp_dir();
+    fs::write(dir.path().join("large"), vec![b'x'; SIZE]).expect("a file");
+    let field = format!("f=@{}", dir.path().join("large").display());
+    let (memory, result) =
+        run_measuring_memory(["-F", &field, "--max-filesize", "1M", "-o", "/dev/null", &server.url("/")]);
+    assert_eq!(result.exit, 63, "{}", result.stderr);
+    assert!(memory < 64 * 1024, "{memory} KiB");
+}

@@ -1,0 +1,86 @@
+//! `--dry-run` of `mirror` and of several URLs: nothing is written or deleted, and no object is fetched.
+
+use std::fs;
+
+use crate::support::mirror::{MIRROR_JOURNAL, file_url, list_files, mirror_directory, run_mirror};
+use crate::support::{entry_names, http_server, run_fetch_url_in, temp_dir, write_file};
+use fetch_url_tests::{FtpConfig, FtpServer, HttpResponse};
+
+fn sorted_lines(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn dry_run_of_a_mirror_lists_files_and_requests_none() {
+    let config = FtpConfig::new().file("/d/a", "1").file("/d/sub/b", "22");
+    let server = FtpServer::start(config).expect("start server");
+    let dir = temp_dir();
+    let url = server.url("/d/");
+    let target = dir.path().join("copy");
+    let copy = target.display();
+    let result = run_mirror(&url, &target, "--dry-run");
+    let text = result.assert_exit(0).assert_stderr_contains("dry run: 2 to fetch").stdout_text();
+    let expected = [
+        format!("fetch {url}a to {copy}/a (1 bytes)"),
+        format!("fetch {url}sub/b to {copy}/sub/b (2 bytes)"),
+    ];
+    assert_eq!(sorted_lines(&text), expected);
+    assert!(entry_names(dir.path()).is_empty(), "{:?}", entry_names(dir.path()));
+    assert!(!server.received_text().iter().any(|line| line.starts_with("RETR")));
+    run_mirror(&server.url("/missing/"), &target, "--dry-run").assert_exit(78);
+    assert!(entry_names(dir.path()).is_empty());
+}
+
+#[test]
+fn dry_run_of_delete_names_files_and_keeps_them() {
+    let (source, target) = (temp_dir(), temp_dir());
+    for name in ["a", "b", "old"] {
+        write_file(source.path(), name, name);
+    }
+    mirror_directory(source.path(), target.path(), "").assert_exit(0);
+    let journal = fs::read(target.path().join(MIRROR_JOURNAL)).expect("a journal");
+    fs::remove_file(source.path().join("old")).expect("a file");
+    write_file(source.path(), "b", "changed");
+    write_file(source.path(), "new", "new");
+    let result = mirror_directory(source.path(), target.path(), "--dry-run --delete");
+    result.assert_exit(0).assert_stderr_contains("2 to fetch; 1 to delete; 1 already present");
+    let text = result.stdout_text();
+    let lines = sorted_lines(&text);
+    assert_eq!(lines.len(), 3, "{text}");
+    assert!(
+        lines[0] == "delete old" && lines[1].contains("/b to ") && lines[2].contains("/new to "),
+        "{text}"
+    );
+    assert_eq!(list_files(target.path()), ["a", "b", "old"]);
+    assert_eq!(fs::read(target.path().join("b")).expect("a file"), b"b");
+    assert_eq!(fs::read(target.path().join(MIRROR_JOURNAL)).expect("a journal"), journal);
+    // Without --dry-run, the same happens as was printed.
+    mirror_directory(source.path(), target.path(), "--delete").assert_exit(0);
+    assert_eq!(list_files(target.path()), ["a", "b", "new"]);
+    let other = format!("{}other/", file_url(source.path()));
+    fs::create_dir(source.path().join("other")).expect("a directory");
+    run_mirror(&other, target.path(), "--dry-run").assert_exit(2);
+}
+
+#[test]
+fn dry_run_of_several_urls_requests_nothing() {
+    let server = http_server(|_| HttpResponse::new(200).body("x"));
+    let dir = temp_dir();
+    let (a, b) = (server.url("/a"), server.url("/b"));
+    write_file(dir.path(), "b", "mine");
+    let options = ["--dry-run", "--skip-existing", "--create-dirs", "--output-dir", "new", "-c", "jar"];
+    let result = run_fetch_url_in(dir.path(), options.iter().chain(&["-O", &a, "-o", "../b", &b]));
+    let text = result.assert_exit(0).assert_stderr_contains("dry run: 2 to fetch").stdout_text();
+    assert_eq!(text, format!("fetch {a} to new/a\nfetch {b} to new/../b\n"));
+    write_file(dir.path(), "list", &format!("{a}\tone\n{b}\tb\n"));
+    let result = run_fetch_url_in(
+        dir.path(),
+        ["--dry-run", "--skip-existing", "--format", "json", "--input-file", "list"],
+    );
+    let text = result.assert_exit(0).stdout_text();
+    assert_eq!(text, format!("{{\"action\":\"fetch\",\"file\":\"one\",\"size\":null,\"url\":\"{a}\"}}\n"));
+    assert_eq!(entry_names(dir.path()), ["b", "list"]);
+    assert!(server.requests().is_empty());
+}

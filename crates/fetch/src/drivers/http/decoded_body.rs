@@ -1,0 +1,63 @@
+//! The body of a response after its transfer and content codings are decoded, and how its end is recognised.
+
+use http::header::TRANSFER_ENCODING;
+use http::{Response, StatusCode, Version};
+
+use super::content_coding::{self, ContentCoding};
+use super::plan::HttpPlan;
+use super::response_body::{NoContentBody, ResponseBody};
+use crate::{Body, Error, Meta, Proof};
+
+/// Returns the body of `response` in the form that the caller wants, and corrects `meta` accordingly. `expected` is its
+/// size in bytes before it is decoded.
+pub(super) fn decoded_body(
+    plan: &HttpPlan,
+    response: Response<ResponseBody>,
+    meta: &mut Meta,
+    expected: Option<u64>,
+) -> Result<Body, Error> {
+    let proof = completeness_proof(&response, meta, expected);
+    if response.status() == StatusCode::NO_CONTENT {
+        return Ok(Body::from_source(NoContentBody::new(response.into_body()), None, proof));
+    }
+    let headers = response.headers();
+    let options = &plan.options;
+    let has_transfer_coding = headers.contains_key(TRANSFER_ENCODING);
+    let transfer_coding = match options.transfer_coding && !options.raw {
+        true => ContentCoding::from_transfer_encoding(headers)?,
+        false => None,
+    };
+    let is_decoded = options.compressed && !options.raw;
+    let content_coding = match ContentCoding::from_headers(headers) {
+        Ok(coding) => coding.filter(|_| is_decoded),
+        // An unknown coding does not matter if the body is not decoded, or if the response is a redirect.
+        Err(_) if !is_decoded || response.status().is_redirection() => None,
+        Err(error) => return Err(error),
+    };
+    let encoded = Body::from_source(response.into_body(), expected, proof);
+    let body = match transfer_coding {
+        Some(coding) => Body::from_source(content_coding::decode_body(encoded, coding), None, proof),
+        None => encoded,
+    };
+    if options.raw && has_transfer_coding {
+        // Byte ranges do not count the bytes of a transfer coding.
+        meta.is_resumable = false;
+    }
+    let Some(coding) = content_coding else { return Ok(body) };
+    // Size and byte ranges count the encoded bytes.
+    (meta.head.size, meta.is_resumable) = (None, false);
+    Ok(Body::from_source(content_coding::decode_body(body, coding), None, proof))
+}
+
+/// Returns how the end of the body is recognised.
+fn completeness_proof(response: &Response<ResponseBody>, meta: &Meta, expected: Option<u64>) -> Proof {
+    let is_chunked = response.headers().contains_key(TRANSFER_ENCODING);
+    match (expected, response.version()) {
+        _ if response.status() == StatusCode::NO_CONTENT => Proof::Proven("the status"),
+        (Some(_), _) if meta.offset > 0 => Proof::Proven("Content-Range"),
+        (Some(_), _) => Proof::Proven("Content-Length"),
+        (None, Version::HTTP_2) => Proof::Proven("END_STREAM"),
+        (None, _) if is_chunked => Proof::Proven("the last chunk"),
+        _ => Proof::Assumed("the server closed the connection"),
+    }
+}

@@ -1,0 +1,110 @@
+//! Other places and the digest of an object, as header fields state them (RFC 6249, RFC 3230, RFC 9530).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fetch_url_core::resolve_reference;
+
+use crate::{Checksum, Meta};
+
+/// Maximum number of duplicates of an object.
+const MAX_DUPLICATES: usize = 100;
+/// The priority of a duplicate without one, which is the lowest (RFC 6249 §3.1).
+const LOWEST_PRIORITY: u32 = 999_999;
+/// The names of algorithms in Digest and Repr-Digest, the strongest first, and in [`Checksum`].
+const ALGORITHMS: [(&str, &str); 4] =
+    [("sha-512", "sha512"), ("sha-256", "sha256"), ("sha", "sha1"), ("md5", "md5")];
+
+/// Returns the URLs of the same object that `Link: <URL>; rel=duplicate` names, the preferred one first. They are chosen
+/// by the server: pass them to [`Request::from_document`](crate::Request::from_document).
+pub fn duplicates(meta: &Meta) -> Vec<String> {
+    let base = meta.url.without_password().to_string();
+    let values =
+        meta.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("link")).map(|(_, value)| value);
+    let mut found: Vec<(u32, String)> = Vec::new();
+    for value in values {
+        let text = String::from_utf8_lossy(value);
+        let mut rest = text.as_ref();
+        while let Some((target, after)) = rest.split_once('<').and_then(|(_, rest)| rest.split_once('>')) {
+            let end = after.find(",<").or_else(|| after.find(", <")).unwrap_or(after.len());
+            let (parameters, next) = after.split_at(end);
+            let parameter = |name: &str| {
+                parameters.split(';').find_map(|parameter| {
+                    let (own, value) = parameter.split_once('=')?;
+                    own.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches('"').to_owned())
+                })
+            };
+            let is_duplicate = parameter("rel").is_some_and(|rel| {
+                rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("duplicate"))
+            });
+            if is_duplicate && found.len() < MAX_DUPLICATES {
+                let priority = parameter("pri").and_then(|text| text.parse().ok()).unwrap_or(LOWEST_PRIORITY);
+                found.push((priority, resolve_reference(&base, target)));
+            }
+            rest = next;
+        }
+    }
+    found.sort_by_key(|(priority, _)| *priority);
+    found.into_iter().map(|(_, url)| url).collect()
+}
+
+/// Returns the strongest digest of the object in Repr-Digest or Digest, or `None` if there is none, or if the object has a
+/// content coding, to which the digest would apply.
+pub fn digest(meta: &Meta) -> Option<Checksum> {
+    let named = |name: &'static str| {
+        meta.fields.iter().filter(move |(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    };
+    if named("content-encoding").next().is_some() {
+        return None;
+    }
+    let texts: Vec<String> = named("repr-digest")
+        .chain(named("digest"))
+        .map(|value| String::from_utf8_lossy(value).into_owned())
+        .collect();
+    let instances =
+        || texts.iter().flat_map(|text| text.split(',')).filter_map(|text| text.trim().split_once('='));
+    ALGORITHMS.iter().find_map(|(name, own)| {
+        let (_, encoded) = instances().find(|(algorithm, _)| algorithm.eq_ignore_ascii_case(name))?;
+        let bytes = STANDARD.decode(encoded.trim_matches(':')).ok()?;
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{own}:{hex}").parse().ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meta(fields: &[(&str, &str)]) -> Meta {
+        let url = fetch_url_core::parse("http://h.test/dir/x").expect("a URL").into_owned().url;
+        let mut meta = Meta::new(url);
+        meta.fields =
+            fields.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec())).collect();
+        meta
+    }
+
+    #[test]
+    fn duplicates_are_resolved_and_ordered_by_priority() {
+        let meta = meta(&[
+            (
+                "Link",
+                "<http://a.test/x>; rel=duplicate, <ftp://b.test/x,y>; rel=\"duplicate\"; pri=1; geo=de",
+            ),
+            ("link", "</style.css>; rel=stylesheet, <other>; pri=2; rel=\"x Duplicate\""),
+            ("Link", "<unclosed; rel=duplicate"),
+        ]);
+        assert_eq!(duplicates(&meta), ["ftp://b.test/x,y", "http://h.test/dir/other", "http://a.test/x"]);
+    }
+
+    #[test]
+    fn strongest_digest_is_read_from_both_fields() {
+        let md5 = "md5=kAFQmDzST7DWlj99KOF/cg==";
+        let sha = "SHA-256=ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
+        let text = |meta: &Meta| digest(meta).map(|checksum| checksum.to_string());
+        let sha_hex = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(text(&meta(&[("Digest", &format!("{md5},{sha}"))])).as_deref(), Some(sha_hex));
+        let structured = "sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:";
+        assert_eq!(text(&meta(&[("Repr-Digest", structured)])).as_deref(), Some(sha_hex));
+        assert_eq!(text(&meta(&[("Digest", sha), ("Content-Encoding", "gzip")])), None);
+        assert_eq!(text(&meta(&[("Digest", "SHA-256=abc")])), None);
+    }
+}

@@ -1,0 +1,216 @@
+//! One exchange over an HTTP/1 connection, as its bytes show it: the spelling of header names in both directions, which
+//! hyper does not keep, and the bytes of the body before its transfer coding is decoded.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::{Bytes, BytesMut};
+
+use super::plan::HttpPlan;
+
+/// Maximum size in bytes of the head of a response: its status line and headers.
+pub(super) const MAX_HEAD_SIZE: usize = 256 * 1024;
+/// The name of Content-Length after [`Exchange::hides_length`]: of the same length, so that the head is changed in place.
+const HIDDEN_LENGTH: &[u8] = b"hidden-length-";
+const CONTENT_LENGTH: &[u8] = b"content-length";
+
+/// The exchange on a connection. The request and the task of the connection share it.
+#[derive(Clone, Default)]
+pub(super) struct SharedExchange(Arc<Mutex<Exchange>>);
+
+/// What is known of one exchange.
+#[derive(Default)]
+struct Exchange {
+    /// Bytes of the response have arrived.
+    has_received: bool,
+    /// The head of the final response, up to [`MAX_HEAD_SIZE`].
+    head: Vec<u8>,
+    is_head_complete: bool,
+    /// The bytes of the body, if the caller wants them undecoded.
+    raw_body: Option<BytesMut>,
+    /// The length of the body is not taken from Content-Length.
+    hides_length: bool,
+    /// The names of the caller whose spelling differs from the title case that hyper writes.
+    spellings: Vec<String>,
+}
+
+/// The header fields of a response as they were received, in their order.
+#[derive(Clone)]
+pub(super) struct ReceivedFields(pub(super) Vec<(String, Vec<u8>)>);
+
+impl SharedExchange {
+    fn lock(&self) -> MutexGuard<'_, Exchange> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets the previous exchange, before the request of `plan` is sent.
+    pub(super) fn begin(&self, plan: &HttpPlan) {
+        let options = &plan.options;
+        *self.lock() = Exchange {
+            raw_body: options.raw.then(BytesMut::new),
+            hides_length: options.ignore_content_length,
+            spellings: plan.spellings.clone(),
+            ..Exchange::default()
+        };
+    }
+
+    /// Returns `true` if a byte has arrived since [`Self::begin`].
+    pub(super) fn has_received(&self) -> bool {
+        self.lock().has_received
+    }
+
+    /// Returns `true` if the head of the response must be complete before hyper reads it.
+    pub(super) fn holds_head_back(&self) -> bool {
+        let exchange = self.lock();
+        exchange.hides_length && !exchange.is_head_complete
+    }
+
+    /// Records bytes that have arrived. Returns `true` if the head of the final response is complete or too large.
+    pub(super) fn record(&self, bytes: &[u8]) -> bool {
+        self.lock().record(bytes)
+    }
+
+    /// Returns the header fields of the response, or `None` if its head was too large.
+    pub(super) fn received_fields(&self) -> Option<ReceivedFields> {
+        let exchange = self.lock();
+        exchange.is_head_complete.then(|| ReceivedFields(parse_fields(&exchange.head)))
+    }
+
+    /// Takes the bytes of the body that have arrived.
+    pub(super) fn take_raw_body(&self) -> Bytes {
+        self.lock().raw_body.as_mut().map(|body| body.split().freeze()).unwrap_or_default()
+    }
+
+    /// Returns the head of the request at the start of `bytes` with the names in the caller's spelling, or `None` if
+    /// nothing is to change.
+    pub(super) fn respell_request(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut exchange = self.lock();
+        let end = (!exchange.spellings.is_empty()).then(|| head_end(bytes, 0)).flatten()?;
+        let mut head = bytes.get(..end)?.to_vec();
+        for name in std::mem::take(&mut exchange.spellings) {
+            rename_field(&mut head, name.as_bytes(), name.as_bytes());
+        }
+        Some(head)
+    }
+}
+
+impl Exchange {
+    fn record(&mut self, bytes: &[u8]) -> bool {
+        self.has_received |= !bytes.is_empty();
+        if self.is_head_complete {
+            if let Some(body) = &mut self.raw_body {
+                body.extend_from_slice(bytes);
+            }
+            return true;
+        }
+        let mut scanned = self.head.len().saturating_sub(3);
+        self.head.extend_from_slice(bytes);
+        while let Some(end) = head_end(&self.head, scanned) {
+            if is_interim(&self.head) {
+                self.head.drain(..end);
+                scanned = 0;
+                continue;
+            }
+            self.is_head_complete = true;
+            let body = self.head.split_off(end);
+            if let Some(raw) = &mut self.raw_body {
+                raw.extend_from_slice(&body);
+            }
+            return true;
+        }
+        self.head.len() > MAX_HEAD_SIZE
+    }
+}
+
+/// Hides Content-Length in the heads at the start of a response, so that hyper reads the body up to the end of the
+/// connection.
+pub(super) fn hide_length(heads: &mut [u8]) {
+    rename_field(heads, CONTENT_LENGTH, HIDDEN_LENGTH);
+}
+
+/// Returns the position after the empty line that ends a head; the search begins at `from`.
+fn head_end(bytes: &[u8], from: usize) -> Option<usize> {
+    // An empty line before the status line does not end the head (RFC 9112 §2.2).
+    let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
+    let from = from.max(start);
+    let line_ends = (from..bytes.len()).filter(|&at| bytes.get(at) == Some(&b'\n'));
+    line_ends.into_iter().find_map(|at| match bytes.get(at + 1..)? {
+        [b'\n', ..] => Some(at + 2),
+        [b'\r', b'\n', ..] => Some(at + 3),
+        _ => None,
+    })
+}
+
+/// Returns `true` for the head of an interim response (1xx).
+fn is_interim(head: &[u8]) -> bool {
+    let mut words = head.trim_ascii_start().split(|byte| *byte == b' ');
+    words.nth(1).is_some_and(|status| status.first() == Some(&b'1') && !status.starts_with(b"101"))
+}
+
+/// Writes `new` in place of each field name in `head` that equals `name` without regard to case and has its length.
+fn rename_field(head: &mut [u8], name: &[u8], new: &[u8]) {
+    for line in head.split_mut(|byte| *byte == b'\n') {
+        let Some((own, [b':', ..])) = line.split_at_mut_checked(name.len()) else { continue };
+        if own.eq_ignore_ascii_case(name) {
+            own.copy_from_slice(new);
+        }
+    }
+}
+
+/// Returns the fields of a head. A folded line continues the value (RFC 9112 §5.2).
+fn parse_fields(head: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let mut fields: Vec<(String, Vec<u8>)> = Vec::new();
+    let lines = head.trim_ascii_start().split(|byte| *byte == b'\n').skip(1);
+    for line in lines {
+        let is_folded = matches!(line.first(), Some(b' ' | b'\t'));
+        if let (true, Some((_, value))) = (is_folded, fields.last_mut()) {
+            value.push(b' ');
+            value.extend_from_slice(line.trim_ascii());
+        } else if let Some(colon) = line.iter().position(|byte| *byte == b':') {
+            let (name, value) = line.split_at(colon);
+            let value = value.get(1..).unwrap_or_default().trim_ascii();
+            fields.push((String::from_utf8_lossy(name).trim_end().to_owned(), value.to_vec()));
+        }
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names_after(pieces: &[&[u8]]) -> Option<Vec<String>> {
+        let exchange = SharedExchange::default();
+        for piece in pieces {
+            exchange.record(piece);
+        }
+        Some(exchange.received_fields()?.0.into_iter().map(|(name, _)| name).collect())
+    }
+
+    #[test]
+    fn fields_of_the_final_response_are_read_wherever_its_head_is_cut() {
+        let bytes = b"HTTP/1.1 103 Early\r\nEarly: 1\r\n\r\nHTTP/1.1 200 OK\r\nX-SpelLing: a\r\n \tb\r\nETAG:\"c\"\r\n\r\nbody: no";
+        for at in 0..bytes.len() {
+            let names = names_after(&[&bytes[..at], &bytes[at..]]).expect("a complete head");
+            assert_eq!(names, ["X-SpelLing", "ETAG"], "cut at {at}");
+        }
+        let exchange = SharedExchange::default();
+        exchange.record(bytes);
+        let fields = exchange.received_fields().expect("a complete head").0;
+        assert_eq!(fields[0].1, b"a b");
+        assert_eq!(names_after(&[b"\r\nHTTP/1.0 200 OK\nA: b\n\n"]), Some(vec!["A".to_owned()]));
+        assert_eq!(names_after(&[b"HTTP/1.1 200 OK\r\nA: b\r\n"]), None);
+    }
+
+    #[test]
+    fn length_is_hidden_in_each_spelling_and_nothing_else_changes() {
+        let mut head =
+            b"HTTP/1.1 200 OK\r\nCONTENT-Length: 5\r\nX-Content-Length: 6\r\nContent-Length-X: 7\r\n\r\n"
+                .to_vec();
+        hide_length(&mut head);
+        let text = String::from_utf8_lossy(&head).into_owned();
+        assert!(
+            text.contains("\nhidden-length-: 5\r\nX-Content-Length: 6\r\nContent-Length-X: 7\r\n"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! The error of a TCP connection that could not be opened, and whether another attempt can help.
+
+use std::io::{self, ErrorKind};
+
+use crate::net::route::{AddressFamily, Interface, Routes};
+use crate::{Code, Error, Phase};
+
+/// Returns the error for `what`, the peer that could not be reached. An interface or a family that this machine does not
+/// have is not retried.
+pub(super) fn connect_error(phase: Phase, what: &str, error: io::Error, routes: &Routes) -> Error {
+    let no_device = Some(nix::errno::Errno::ENODEV as i32);
+    let local = match (&routes.interface, error.kind()) {
+        (Some(Interface::Device(name)), _) if error.raw_os_error() == no_device => {
+            Some((format!("this machine has no network device {name}"), None))
+        }
+        (Some(Interface::Address(address)), ErrorKind::AddrNotAvailable) => {
+            Some((format!("this machine does not have the address {address}"), None))
+        }
+        (_, ErrorKind::HostUnreachable) if routes.family == Some(AddressFamily::V6) => Some((
+            format!("{what}: {error}; this machine may have no IPv6"),
+            Some("without -6, IPv4 is used too"),
+        )),
+        (_, ErrorKind::NetworkUnreachable | ErrorKind::AddrNotAvailable) => match routes.family {
+            Some(AddressFamily::V6) => Some((
+                format!("{what}: this machine has no route for IPv6"),
+                Some("without -6, IPv4 is used too"),
+            )),
+            Some(AddressFamily::V4) => Some((
+                format!("{what}: this machine has no route for IPv4"),
+                Some("without -4, IPv6 is used too"),
+            )),
+            None => None,
+        },
+        _ => None,
+    };
+    let Some((detail, hint)) = local else { return Error::io(Code::ConnectFailed, phase, what, error) };
+    let error = Error::new(Code::ConnectFailed, phase, detail).with_source(error).as_permanent();
+    match hint {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    }
+}

@@ -1,0 +1,58 @@
+//! The files that earlier runs of a journal have recorded.
+
+use std::collections::HashSet;
+use std::fs;
+
+use serde_json::Value;
+
+use super::entry::Entry;
+use super::line_hasher::LineHasher;
+
+/// The lines of earlier runs.
+pub(super) struct EarlierRuns<'m> {
+    hasher: &'m LineHasher,
+    pub(super) digests: Vec<[u128; 2]>,
+    /// Hashes of the paths of all files.
+    pub(super) paths: HashSet<u64>,
+    /// The number of lines that survive a power failure.
+    synced: usize,
+    /// Index of the first line of the last run.
+    start: usize,
+    boot: String,
+}
+
+impl<'m> EarlierRuns<'m> {
+    pub(super) fn new(hasher: &'m LineHasher) -> Self {
+        Self { hasher, digests: Vec::new(), paths: HashSet::new(), synced: 0, start: 0, boot: String::new() }
+    }
+
+    pub(super) fn add_line(&mut self, line: &Value) {
+        let text = |name: &str| line[name].as_str().unwrap_or_default();
+        if line["journal"].is_string() {
+            self.begin_run(text("boot"));
+        } else if let Some(count) = line["synced"].as_u64().and_then(|count| usize::try_from(count).ok()) {
+            self.synced = self.start.saturating_add(count).min(self.digests.len()).max(self.synced);
+        } else if let Some(entry) = Entry::from_line(line) {
+            self.paths.insert(self.hasher.path_hash(entry.path));
+            self.digests.push([self.hasher.line_digest(&entry), self.hasher.digest_without_facts(&entry)]);
+        }
+    }
+
+    fn begin_run(&mut self, boot: &str) {
+        if boot.is_empty() || boot != self.boot {
+            self.digests.truncate(self.synced);
+            boot.clone_into(&mut self.boot);
+        }
+        self.start = self.digests.len();
+    }
+
+    pub(super) fn done(mut self) -> HashSet<u128> {
+        self.begin_run(&boot());
+        self.digests.into_iter().flatten().collect()
+    }
+}
+
+/// Returns the boot id of the machine, or an empty string if the system has none.
+pub(super) fn boot() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}

@@ -1,0 +1,276 @@
+//! Reads Metalink documents (RFC 5854): files with their sizes, checksums and the places that have them.
+
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+
+/// Maximum size of a document in bytes.
+pub const MAX_SIZE: usize = 4 * 1024 * 1024;
+/// Maximum depth of elements.
+const MAX_DEPTH: usize = 16;
+/// Maximum number of files of a document.
+const MAX_FILES: usize = 10_000;
+/// Maximum number of places of a file.
+const MAX_URLS: usize = 100;
+/// Maximum number of checksums of a file.
+const MAX_HASHES: usize = 16;
+/// Maximum length of a text or attribute in bytes.
+const MAX_TEXT: usize = 8 * 1024;
+/// The priority of a place without one, which is the lowest (RFC 5854 §4.2.16.1).
+const LOWEST_PRIORITY: u32 = 999_999;
+
+/// A file of a Metalink document. Everything in it is untrusted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MetalinkFile {
+    /// The name, which may contain directories and any characters.
+    pub name: String,
+    /// The size in bytes.
+    pub size: Option<u64>,
+    /// The names of the algorithms, such as `sha-256`, and the digests in hexadecimal.
+    pub hashes: Vec<(String, String)>,
+    /// The URLs of the places, the preferred one first.
+    pub urls: Vec<String>,
+}
+
+/// Why a document is rejected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MetalinkError {
+    /// The document exceeds a limit: size, depth, files, places or the length of a text.
+    LimitReached,
+    /// The text is not well-formed XML, or has a document type.
+    Malformed,
+    /// The document has no file with a name and a place.
+    NoFile,
+}
+
+impl std::fmt::Display for MetalinkError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::LimitReached => "the metalink is too large",
+            Self::Malformed => "it is not a metalink (RFC 5854)",
+            Self::NoFile => "the metalink contains no file with a name and a URL",
+        })
+    }
+}
+
+impl std::error::Error for MetalinkError {}
+
+/// Reads a document. Entities other than the five of XML are not expanded, and documents with a DTD are rejected.
+///
+/// # Errors
+/// See [`MetalinkError`].
+pub fn parse(document: &[u8]) -> Result<Vec<MetalinkFile>, MetalinkError> {
+    if document.len() > MAX_SIZE {
+        return Err(MetalinkError::LimitReached);
+    }
+    // XML may have other encodings; RFC 5854 documents are UTF-8 in practice.
+    let text = str::from_utf8(document).map_err(|_| MetalinkError::Malformed)?;
+    let mut reader = Reader::from_str(text);
+    let mut state = State::default();
+    loop {
+        match reader.read_event().map_err(|_| MetalinkError::Malformed)? {
+            Event::Start(element) => state.start(&element)?,
+            Event::Empty(element) => {
+                state.start(&element)?;
+                state.end()?;
+            }
+            Event::End(_) => state.end()?,
+            Event::Text(text) => state.add_text(&text)?,
+            Event::CData(text) => state.add_text(&text)?,
+            Event::GeneralRef(name) => state.add_reference(&name)?,
+            Event::DocType(_) => return Err(MetalinkError::Malformed),
+            Event::Eof => break,
+            Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
+        }
+    }
+    state.finish()
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct State {
+    /// The names of the open elements.
+    path: Vec<String>,
+    text: String,
+    /// The type of a hash or the priority of a URL.
+    attribute: Option<String>,
+    file: MetalinkFile,
+    /// The places of the file with their priorities.
+    urls: Vec<(u32, String)>,
+    files: Vec<MetalinkFile>,
+}
+
+impl State {
+    fn start(&mut self, element: &BytesStart<'_>) -> Result<(), MetalinkError> {
+        if self.path.len() == MAX_DEPTH {
+            return Err(MetalinkError::LimitReached);
+        }
+        let name = element.local_name().as_ref().to_owned();
+        if self.path.is_empty() && name != "metalink" {
+            return Err(MetalinkError::Malformed);
+        }
+        self.text.clear();
+        self.attribute = match name.as_str() {
+            "hash" => attribute(element, "type")?,
+            "url" => attribute(element, "priority")?,
+            _ => None,
+        };
+        if name == "file" {
+            self.file = MetalinkFile {
+                name: attribute(element, "name")?.unwrap_or_default(),
+                ..MetalinkFile::default()
+            };
+            self.urls.clear();
+        }
+        self.path.push(name);
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), MetalinkError> {
+        let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
+        let text = self.text.trim().to_owned();
+        // A hash of a piece has the parent `pieces`.
+        match path.as_slice() {
+            ["metalink", "file", "size"] => self.file.size = text.parse().ok(),
+            ["metalink", "file", "hash"] if self.file.hashes.len() < MAX_HASHES => {
+                self.file.hashes.extend(self.attribute.take().map(|kind| (kind, text)));
+            }
+            ["metalink", "file", "url"] if self.urls.len() < MAX_URLS => {
+                let priority = self.attribute.take().and_then(|text| text.parse().ok());
+                self.urls.push((priority.unwrap_or(LOWEST_PRIORITY), text));
+            }
+            ["metalink", "file"] => self.end_file()?,
+            _ => {}
+        }
+        self.text.clear();
+        self.path.pop();
+        Ok(())
+    }
+
+    fn end_file(&mut self) -> Result<(), MetalinkError> {
+        if self.files.len() == MAX_FILES {
+            return Err(MetalinkError::LimitReached);
+        }
+        let mut file = std::mem::take(&mut self.file);
+        self.urls.sort_by_key(|(priority, _)| *priority);
+        file.urls = self.urls.drain(..).map(|(_, url)| url).collect();
+        if !file.name.is_empty() && !file.urls.is_empty() {
+            self.files.push(file);
+        }
+        Ok(())
+    }
+
+    fn add_text(&mut self, text: &str) -> Result<(), MetalinkError> {
+        if self.text.len() + text.len() > MAX_TEXT && !text.trim().is_empty() {
+            // Long descriptions are not read.
+            return if matches!(self.path.last().map(String::as_str), Some("size" | "hash" | "url")) {
+                Err(MetalinkError::LimitReached)
+            } else {
+                Ok(())
+            };
+        }
+        self.text.push_str(text);
+        Ok(())
+    }
+
+    /// Adds the character of `&amp;`, another entity of XML, or a character reference.
+    fn add_reference(&mut self, reference: &quick_xml::events::BytesRef<'_>) -> Result<(), MetalinkError> {
+        let character = match reference.resolve_char_ref().map_err(|_| MetalinkError::Malformed)? {
+            Some(character) => character,
+            None => match reference.as_ref() {
+                "amp" => '&',
+                "lt" => '<',
+                "gt" => '>',
+                "quot" => '"',
+                "apos" => '\'',
+                _ => return Err(MetalinkError::Malformed),
+            },
+        };
+        self.add_text(character.encode_utf8(&mut [0; 4]))
+    }
+
+    fn finish(self) -> Result<Vec<MetalinkFile>, MetalinkError> {
+        match (self.path.is_empty(), self.files.is_empty()) {
+            (false, _) => Err(MetalinkError::Malformed),
+            (true, true) => Err(MetalinkError::NoFile),
+            (true, false) => Ok(self.files),
+        }
+    }
+}
+
+/// Returns the value of an attribute.
+fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>, MetalinkError> {
+    let found = element.try_get_attribute(name).map_err(|_| MetalinkError::Malformed)?;
+    let value =
+        found.map(|found| found.normalized_value(XmlVersion::Implicit1_0).map(std::borrow::Cow::into_owned));
+    let value = value.transpose().map_err(|_| MetalinkError::Malformed)?;
+    if value.as_ref().is_some_and(|value| value.len() > MAX_TEXT) {
+        return Err(MetalinkError::LimitReached);
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCUMENT: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<metalink xmlns="urn:ietf:params:xml:ns:metalink">
+  <generator>x &amp; y</generator>
+  <file name="dir/example&quot;.ext">
+    <size>14471447</size>
+    <pieces length="262144" type="sha-256"><hash>aa</hash></pieces>
+    <hash type="md5">05c7</hash><hash type="sha-256">f0ad</hash>
+    <metaurl mediatype="torrent">http://h/x.torrent</metaurl>
+    <url location="de">http://last.test/</url>
+    <url priority="2">http://second.test/?a=1&amp;b=2</url>
+    <url priority="1"><![CDATA[ftp://first.test/x]]></url>
+  </file>
+  <file name="no-place"/>
+</metalink>"#;
+
+    #[test]
+    fn files_have_their_places_in_the_order_of_priority() {
+        let files = parse(DOCUMENT.as_bytes()).expect("a metalink");
+        assert_eq!(files.len(), 1);
+        let file = &files[0];
+        assert_eq!((file.name.as_str(), file.size), ("dir/example\".ext", Some(14_471_447)));
+        assert_eq!(file.urls, ["ftp://first.test/x", "http://second.test/?a=1&b=2", "http://last.test/"]);
+        let hash = |kind: &str, hex: &str| (kind.to_owned(), hex.to_owned());
+        assert_eq!(file.hashes, [hash("md5", "05c7"), hash("sha-256", "f0ad")]);
+    }
+
+    #[test]
+    fn every_prefix_is_rejected_without_a_panic() {
+        for end in 0..DOCUMENT.len() - 1 {
+            assert!(parse(&DOCUMENT.as_bytes()[..end]).is_err(), "{end}");
+        }
+    }
+
+    #[test]
+    fn hostile_documents_are_rejected() {
+        let bomb = "<!DOCTYPE m [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;\">]><metalink>&b;</metalink>";
+        let deep = "<metalink>".to_owned() + &"<a>".repeat(100) + &"</a>".repeat(100) + "</metalink>";
+        let many = "<metalink>".to_owned()
+            + &"<file name=\"a\"><url>http://h/</url></file>".repeat(MAX_FILES + 1)
+            + "</metalink>";
+        let long =
+            format!("<metalink><file name=\"a\"><url>{}</url></file></metalink>", "x".repeat(MAX_TEXT + 1));
+        for (document, error) in [
+            (bomb, MetalinkError::Malformed),
+            (&deep, MetalinkError::LimitReached),
+            (&many, MetalinkError::LimitReached),
+            (&long, MetalinkError::LimitReached),
+            (&" ".repeat(MAX_SIZE + 1), MetalinkError::LimitReached),
+            ("<metalink>&unknown;</metalink>", MetalinkError::Malformed),
+            ("<metalink></file></metalink>", MetalinkError::Malformed),
+            ("<html></html>", MetalinkError::Malformed),
+            ("<metalink/>", MetalinkError::NoFile),
+            ("", MetalinkError::NoFile),
+            ("not XML", MetalinkError::NoFile),
+        ] {
+            assert_eq!(parse(document.as_bytes()), Err(error), "{}", &document[..document.len().min(60)]);
+        }
+    }
+}
