@@ -29,10 +29,8 @@ pub(super) fn transfers(flags: &FetchFlags) -> Result<Vec<Transfer>, Error> {
             return Err(usage_error(format!("--metalink {text}: {}", MetalinkError::LimitReached)));
         }
         let document = std::fs::read(path).map_err(failed)?;
-        all.extend(
-            files(&document, flags.output_dir.as_deref())
-                .map_err(|error| usage_error(format!("--metalink {text}: {error}")))?,
-        );
+        let files = read_files(&document, flags.output_dir.as_deref());
+        all.extend(files.map_err(|(_, detail)| usage_error(format!("--metalink {text}: {detail}")))?);
     }
     Ok(all)
 }
@@ -42,22 +40,27 @@ pub(super) fn transfers(flags: &FetchFlags) -> Result<Vec<Transfer>, Error> {
 /// # Errors
 /// `Code::PeerMisbehaved` if the document is invalid, or a name leaves the directory; `Code::LimitReached`.
 pub(crate) fn files(document: &[u8], directory: Option<&Path>) -> Result<Vec<Transfer>, Error> {
+    read_files(document, directory).map_err(|(code, detail)| Error::new(code, Phase::Body, detail))
+}
+
+/// Returns the transfers of the files of a document. The error is a code for a document of a server, and the reason.
+fn read_files(document: &[u8], directory: Option<&Path>) -> Result<Vec<Transfer>, (Code, String)> {
     let files = metalink::parse(document).map_err(|error| {
         let code = match error {
             MetalinkError::LimitReached => Code::LimitReached,
             _ => Code::PeerMisbehaved,
         };
-        Error::new(code, Phase::Body, error.to_string())
+        (code, error.to_string())
     })?;
-    files.into_iter().map(|file| transfer(file, directory)).collect()
+    let transfers = files.into_iter().map(|file| transfer(file, directory));
+    transfers.collect::<Result<_, _>>().map_err(|detail| (Code::PeerMisbehaved, detail))
 }
 
-fn transfer(file: MetalinkFile, directory: Option<&Path>) -> Result<Transfer, Error> {
-    let invalid = |detail: String| Error::new(Code::PeerMisbehaved, Phase::Body, detail);
+fn transfer(file: MetalinkFile, directory: Option<&Path>) -> Result<Transfer, String> {
     let path = safe_path(&file.name).ok_or_else(|| {
-        invalid(format!("the metalink has the name {:?}, which is not below the directory", file.name))
+        format!("the metalink has the name {:?}, which is not below the directory", file.name)
     })?;
-    let checksum = checksum(&file).map_err(invalid)?;
+    let checksum = checksum(&file)?;
     let path = directory.map_or_else(|| path.clone(), |directory| directory.join(&path));
     let mut urls = file.urls.into_iter();
     let mut transfer = Transfer::new(urls.next().unwrap_or_default(), Output::File(path));

@@ -126,6 +126,19 @@ fn hostile_document_writes_nothing_outside_its_directory() {
 }
 
 #[test]
+fn local_document_with_a_forbidden_name_is_named_with_the_reason() {
+    let dir = temp_dir();
+    let text = document(&file("../evil", "", &["http://127.0.0.1:1/".to_owned()]));
+    fs::write(dir.path().join("x.meta4"), text).expect("a file");
+    let result = run_fetch_url_in(dir.path(), ["--metalink", "x.meta4"]);
+    result.assert_exit(2).assert_stderr_contains(
+        "--metalink x.meta4: the metalink has the name \"../evil\", which is not below the directory",
+    );
+    // No server is to blame.
+    assert!(!result.stderr.contains("server"), "{}", result.stderr);
+}
+
+#[test]
 fn duplicates_and_digest_of_the_headers_are_used_with_the_option() {
     let mirror = start_mirror();
     let link = format!(
