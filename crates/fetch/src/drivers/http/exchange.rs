@@ -4,8 +4,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::{Bytes, BytesMut};
+use memchr::memchr_iter;
 
 use super::plan::HttpPlan;
+use crate::HeaderFields;
 
 /// Maximum size in bytes of the head of a response: its status line and headers.
 pub(super) const MAX_HEAD_SIZE: usize = 256 * 1024;
@@ -35,7 +37,7 @@ struct Exchange {
 
 /// The header fields of a response as they were received, in their order.
 #[derive(Clone)]
-pub(super) struct ReceivedFields(pub(super) Vec<(String, Vec<u8>)>);
+pub(super) struct ReceivedFields(pub(super) HeaderFields);
 
 impl SharedExchange {
     fn lock(&self) -> MutexGuard<'_, Exchange> {
@@ -72,7 +74,7 @@ impl SharedExchange {
     /// Returns the header fields of the response, or `None` if its head was too large.
     pub(super) fn received_fields(&self) -> Option<ReceivedFields> {
         let exchange = self.lock();
-        exchange.is_head_complete.then(|| ReceivedFields(parse_fields(&exchange.head)))
+        exchange.is_head_complete.then(|| ReceivedFields(parse_fields(&exchange.head).into_iter().collect()))
     }
 
     /// Takes the bytes of the body that have arrived.
@@ -132,8 +134,8 @@ fn head_end(bytes: &[u8], from: usize) -> Option<usize> {
     // An empty line before the status line does not end the head (RFC 9112 §2.2).
     let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
     let from = from.max(start);
-    let line_ends = (from..bytes.len()).filter(|&at| bytes.get(at) == Some(&b'\n'));
-    line_ends.into_iter().find_map(|at| match bytes.get(at + 1..)? {
+    let mut line_ends = memchr_iter(b'\n', bytes.get(from..)?).map(|at| from + at);
+    line_ends.find_map(|at| match bytes.get(at + 1..)? {
         [b'\n', ..] => Some(at + 2),
         [b'\r', b'\n', ..] => Some(at + 3),
         _ => None,
@@ -183,7 +185,7 @@ mod tests {
         for piece in pieces {
             exchange.record(piece);
         }
-        Some(exchange.received_fields()?.0.into_iter().map(|(name, _)| name).collect())
+        Some(exchange.received_fields()?.0.iter().map(|(name, _)| name.clone()).collect())
     }
 
     #[test]

@@ -285,7 +285,7 @@ fn response_meta(plan: &HttpPlan, response: &IncomingResponse, reply: String) ->
 fn response_fields(response: &IncomingResponse) -> HeaderFields {
     let headers = response.headers();
     match response.extensions().get::<ReceivedFields>().filter(|fields| fields.0.len() == headers.len()) {
-        Some(fields) => fields.0.iter().cloned().collect(),
+        Some(fields) => fields.0.clone(),
         None => headers.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect(),
     }
 }
