@@ -97,7 +97,7 @@ fn missing_file_exits_78_and_unreadable_exits_9(server: Server) {
 fn head_shows_size_time_and_validator(server: Server) {
     let text = fetch(&["-I", &server.http("/range.txt")]).assert_exit(0).text();
     for line in
-        ["HTTP/1.1 200 OK\n", "content-length: 80000\n", "last-modified: Thu, 01 Dec 1994 12:34:56 GMT\n"]
+        ["HTTP/1.1 200 OK\n", "Content-Length: 80000\n", "Last-Modified: Thu, 01 Dec 1994 12:34:56 GMT\n"]
     {
         assert!(text.contains(line), "{line} is missing in\n{text}");
     }
@@ -136,7 +136,7 @@ fn compression_is_not_requested_by_default() {
             fetch(&["--cacert", CA, &server.https(&format!("/gz{path}"))]).assert_success(&bytes);
         }
         let text = fetch(&["-I", &server.http("/gz/range.txt")]).assert_exit(0).text();
-        assert!(text.contains("content-length: 80000") && !text.contains("content-encoding"), "{text}");
+        assert!(text.contains("Content-Length: 80000") && !text.contains("Content-Encoding"), "{text}");
     }
 }
 
@@ -146,7 +146,7 @@ fn compression_is_not_requested_by_default() {
 fn latin1_text_is_not_converted() {
     fetch(&[&NGINX.http("/latin1/latin1.txt")]).assert_success(b"na\xefve caf\xe9 \xff end\n");
     let text = fetch(&["-I", &NGINX.http("/latin1/latin1.txt")]).assert_exit(0).text();
-    assert!(text.contains("content-type: text/plain; charset=ISO-8859-1\n"), "{text}");
+    assert!(text.contains("Content-Type: text/plain; charset=ISO-8859-1\n"), "{text}");
 }
 
 /// The server selects a variant, whose entity tag lacks the closing quote.

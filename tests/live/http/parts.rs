@@ -68,12 +68,14 @@ fn validator(url: &str) -> String {
 fn assert_resumes_half(url: &str) {
     let dir = WorkDir::new();
     dir.leave_part("here", url, &validator(url), &range()[..40_000], 80_000);
-    let result = dir.fetch(&["-v", "--cacert", CA, "-C", "-", "-o", "here", url]).assert_exit(0);
-    result
-        .assert_stderr_contains("> Range: bytes=39936-")
-        .assert_stderr_contains("> If-Range: ")
-        .assert_stderr_contains("> Accept-Encoding: identity")
-        .assert_stderr_contains(" 206 Partial Content");
+    let mut result = dir.fetch(&["-v", "--cacert", CA, "-C", "-", "-o", "here", url]).assert_exit(0);
+    // HTTP/2, which the servers speak over TLS, has names in lower case and no reason phrases.
+    let is_http2 = url.starts_with("https:");
+    for line in ["> Range: bytes=39936-", "> If-Range: ", "> Accept-Encoding: identity"] {
+        let line = if is_http2 { line.to_lowercase() } else { line.to_owned() };
+        result = result.assert_stderr_contains(&line);
+    }
+    result.assert_stderr_contains(" 206");
     dir.assert_entries(&["here"]);
     assert_eq!(dir.read("here"), range());
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fetch_url::ftp::FtpOptions;
 use fetch_url::mirror::Glob;
 use fetch_url::url::{FtpPath, PercentEncoded, Url, charset, parse};
-use fetch_url::{Code, EntryKind, Error, Phase, Request};
+use fetch_url::{Code, Entry, EntryKind, Error, Phase, Request};
 
 use super::context::Run;
 use super::work::PlannedTransfer;
@@ -20,7 +20,8 @@ struct Pattern<'a> {
     transfer_type: &'a str,
 }
 
-/// Lists the files that match, or returns `None` if the transfer is not an FTP URL with a pattern.
+/// Lists the files that match, or returns `None` if the transfer is one object: it is not an FTP URL with a pattern, or
+/// the directory has an entry with the name of the pattern, because RFC 1738 has no wildcards.
 pub(super) async fn expand_wildcard(
     run: &Run,
     planned: &PlannedTransfer,
@@ -34,7 +35,11 @@ pub(super) async fn expand_wildcard(
     let (path, transfer_type) = text.split_at(text.rfind(";type=").unwrap_or(text.len()));
     let directory = path.strip_suffix(name.as_str()).unwrap_or(path);
     let pattern = Pattern { directory, glob: Glob::new(&glob_text(&name))?, transfer_type };
-    let matches = list_matches(run, planned, &pattern).await?;
+    let entries = list_directory(run, planned, pattern.directory).await?;
+    if entries.iter().any(|entry| entry.name == *name.decode()) {
+        return Ok(None);
+    }
+    let matches = matching_files(entries, &pattern)?;
     if matches.is_empty() {
         let detail = format!("no file matches {name}");
         return Err(
@@ -44,25 +49,23 @@ pub(super) async fn expand_wildcard(
     Ok(Some(matches.into()))
 }
 
-async fn list_matches(
-    run: &Run,
-    planned: &PlannedTransfer,
-    pattern: &Pattern<'_>,
-) -> Result<Vec<Url<'static>>, Error> {
+async fn list_directory(run: &Run, planned: &PlannedTransfer, directory: &str) -> Result<Vec<Entry>, Error> {
     let mut options =
         planned.request.as_ref().ok().and_then(|request| request.extra::<FtpOptions>()).cloned();
     let options = options.get_or_insert_default();
     (options.force_listing, options.prefetch_port) = (true, false);
-    let request = Request::new(pattern.directory)?.with_extra(options.clone());
+    let request = Request::new(directory)?.with_extra(options.clone());
     let listing = run.fetcher.list_all(&request).await?;
-    if let Some(error) = listing.limit_error {
-        return Err(error);
-    }
+    listing.limit_error.map_or(Ok(listing.entries), Err)
+}
+
+/// Returns the URLs of the files that match.
+fn matching_files(entries: Vec<Entry>, pattern: &Pattern<'_>) -> Result<Vec<Url<'static>>, Error> {
     let is_match = |name: &[u8]| {
         let is_name = !matches!(name, b"" | b"." | b"..") && !name.contains(&b'/');
         is_name && pattern.glob.matches(&String::from_utf8_lossy(name))
     };
-    let files = listing.entries.into_iter().filter(|entry| entry.kind != EntryKind::Directory);
+    let files = entries.into_iter().filter(|entry| entry.kind != EntryKind::Directory);
     let mut urls = Vec::new();
     for entry in files.filter(|entry| is_match(&entry.name)) {
         let name = PercentEncoded::encode(&entry.name, charset::UCHAR);

@@ -31,6 +31,16 @@ fn each_matching_file_is_fetched() {
 }
 
 #[test]
+fn file_with_the_name_of_the_pattern_is_fetched_alone() {
+    let (server, dir) = (start_server(), temp_dir());
+    for path in ["/d/*", "/d/a?.txt"] {
+        let expected = if path == "/d/*" { "star" } else { "question" };
+        let result = run_fetch_url_in(dir.path(), [server.url(path)]);
+        assert_eq!(result.assert_exit(0).stdout_text(), expected, "{path}");
+    }
+}
+
+#[test]
 fn star_is_literal_if_it_is_encoded_or_with_globoff_or_in_an_input_file() {
     let (server, dir) = (start_server(), temp_dir());
     for arguments in [vec![server.url("/d/%2A")], vec!["-g".to_owned(), server.url("/d/*")]] {
