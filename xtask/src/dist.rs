@@ -115,7 +115,8 @@ fn source_date_epoch() -> Option<String> {
 
 /// Returns a message if a program is missing that `install` would install.
 fn missing(what: &str, program: &str, install: &str) -> Option<String> {
-    version(program, "--version")
+    // cargo-cyclonedx has no --version.
+    version(program, "--help")
         .is_none()
         .then(|| format!("{what} skipped: {program} is not installed (`{install}`)"))
 }

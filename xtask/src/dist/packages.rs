@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::{Release, copy, missing};
+use super::{Release, missing, read, write};
 use crate::program::{cargo, root, run_command, version};
 
 /// Makes the Debian package. `cargo deb` finds the dependencies with `dpkg-shlibdeps`.
@@ -61,7 +61,10 @@ pub(super) fn sbom(release: &Release) -> Result<Option<String>, String> {
     let file = format!("{name}.json");
     let copied = made.and_then(|()| {
         let to = release.out.join(format!("fetch-url-{}.cdx.json", release.version));
-        copy(&root().join("crates/cli").join(&file), &to)
+        let text = read(&root().join("crates/cli").join(&file))?;
+        // The components of the workspace are named by the paths of their sources.
+        let text = String::from_utf8_lossy(&text).replace(&*root().to_string_lossy(), "/fetch-url");
+        write(&to, text.as_bytes())
     });
     for member in
         ["crates/core", "crates/proto", "crates/fetch", "crates/serve", "crates/cli", "xtask", "tests"]
