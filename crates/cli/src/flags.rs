@@ -2,6 +2,7 @@
 
 mod batch;
 mod checksum;
+mod deferred;
 pub mod foreign_options;
 mod ftp;
 mod gateway;
@@ -27,6 +28,7 @@ use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 pub use batch::BatchFlags;
 pub use checksum::ChecksumFlags;
+pub use deferred::DeferredFlags;
 pub use ftp::{FtpFlags, FtpMethod, ListFormat};
 pub use gateway::GatewayFlags;
 pub use gopher::{GopherDots, GopherFlags};
@@ -34,7 +36,7 @@ pub use http::HttpFlags;
 pub use login::LoginFlags;
 pub use messages::MessageFlags;
 pub use mirror::MirrorFlags;
-pub use mirror_help::{DeferredMirrorFlags, SINGLE_OBJECT_OPTIONS};
+pub use mirror_help::SINGLE_OBJECT_OPTIONS;
 pub use network::{NetworkFlags, ProxyFlags};
 pub use news::{NewsFlags, NewsPart};
 pub use telnet_and_mailto::TelnetAndMailtoFlags;
@@ -54,8 +56,7 @@ use values::{parse_count, parse_range, parse_seconds, parse_size};
 #[command(
     override_usage = "fetch-url [OPTIONS] URL...\n       fetch-url mirror|serve|explain|extract|completions ..."
 )]
-#[command(after_help = "Run fetch-url --help for the exit statuses.")]
-#[command(after_long_help = exit_statuses())]
+#[command(after_help = "Run fetch-url --help for the exit statuses.", after_long_help = exit_statuses())]
 pub struct Flags {
     /// Sub-command other than fetching.
     #[command(subcommand)]
@@ -75,10 +76,10 @@ pub enum Verb {
     Extract(ExtractFlags),
     /// Copy a directory and everything below it: ftp, http, gopher, a news group, file
     #[command(override_usage = "fetch-url mirror [OPTIONS] URL [DIR]")]
-    Mirror(DeferredMirrorFlags),
+    Mirror(DeferredFlags<MirrorFlags>),
     /// Serve every scheme to browsers, curl, wget and lynx: an HTTP proxy and gateway
     #[cfg(feature = "serve")]
-    Serve(serve::DeferredServeFlags),
+    Serve(DeferredFlags<serve::ServeFlags>),
     /// Print a completion script for a shell
     Completions {
         /// Shell that the script is for

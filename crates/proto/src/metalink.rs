@@ -87,7 +87,7 @@ pub fn parse(document: &[u8]) -> Result<Vec<MetalinkFile>, MetalinkError> {
     state.finish()
 }
 
-/// What has been read so far.
+/// The state of the parser: the files and elements that it has read.
 #[derive(Default)]
 struct State {
     /// The names of the open elements.

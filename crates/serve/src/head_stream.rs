@@ -82,7 +82,7 @@ impl HeadQueue {
     }
 }
 
-/// What the next read of hyper gets.
+/// The source of the bytes for the next read of hyper.
 #[derive(Debug)]
 enum ReadState {
     /// The next head, which is read from the socket.

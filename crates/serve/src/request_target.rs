@@ -12,7 +12,7 @@ pub(crate) const FIELD_PREFIX: &str = "fetch-url-";
 /// The names of the paths that are never URLs: browsers ask for them without being told.
 const NO_URLS: [&str; 3] = ["favicon.ico", "robots.txt", ".well-known"];
 
-/// What a request asks for.
+/// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// A tunnel to this host and port.

@@ -122,7 +122,7 @@ pub struct HttpFlags {
     /// A chunked body contains the sizes of its chunks.
     #[arg(long)]
     pub raw: bool,
-    /// Read the body to the end of the connection, whatever Content-Length says
+    /// Ignore Content-Length: read the body to the end of the connection
     ///
     /// The end is then not proven. HTTP/2 is not used.
     #[arg(long)]

@@ -1,41 +1,13 @@
 //! The help of `mirror`, which accepts most options of a fetch.
 
-use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
+use clap::{Args as _, Command};
 
 use super::MirrorFlags;
+use super::deferred::DeferrableFlags;
 
-/// The flags of `mirror`. Its options are defined only when it is used, since they would double the time that a fetch
-/// needs to define its own.
-#[derive(Debug)]
-pub struct DeferredMirrorFlags(pub Box<MirrorFlags>);
-
-impl FromArgMatches for DeferredMirrorFlags {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        MirrorFlags::from_arg_matches(matches).map(|flags| Self(Box::new(flags)))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        self.0.update_from_arg_matches(matches)
-    }
-}
-
-impl Args for DeferredMirrorFlags {
-    fn augment_args(command: Command) -> Command {
-        command.defer(define_options)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        command.defer(define_options)
-    }
-}
-
-/// Adds the options to the command and keeps its description, which the flags would replace by theirs.
-fn define_options(command: Command) -> Command {
-    let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
-    let mirror = adapt_help(MirrorFlags::augment_args(command)).about(about.unwrap_or_default());
-    match long_about {
-        Some(long_about) => mirror.long_about(long_about),
-        None => mirror.long_about(None::<&str>),
+impl DeferrableFlags for MirrorFlags {
+    fn define(command: Command) -> Command {
+        adapt_help(Self::augment_args(command))
     }
 }
 

@@ -4,45 +4,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+use clap::{ArgAction, Args};
 use fetch_url_serve::ClientNetwork;
 
 use super::TlsFlags;
+use super::deferred::DeferrableFlags;
 use super::values::{parse_seconds, parse_size};
 
-/// The flags of `serve`. Its options are defined only when it is used, as those of `mirror`.
-#[derive(Debug)]
-pub struct DeferredServeFlags(pub Box<ServeFlags>);
-
-impl FromArgMatches for DeferredServeFlags {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        ServeFlags::from_arg_matches(matches).map(|flags| Self(Box::new(flags)))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        self.0.update_from_arg_matches(matches)
-    }
-}
-
-impl Args for DeferredServeFlags {
-    fn augment_args(command: Command) -> Command {
-        command.defer(define_options)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        command.defer(define_options)
-    }
-}
-
-/// Adds the options to the command and keeps its description.
-fn define_options(command: Command) -> Command {
-    let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
-    let serve = ServeFlags::augment_args(command).about(about.unwrap_or_default());
-    match long_about {
-        Some(long_about) => serve.long_about(long_about),
-        None => serve.long_about(None::<&str>),
-    }
-}
+impl DeferrableFlags for ServeFlags {}
 
 /// Options of `fetch-url serve`.
 #[derive(Args, Debug)]

@@ -1,4 +1,4 @@
-//! What a Metalink document or the header of a response states about an object: it is compared with the object.
+//! Compares an object with the size and checksum that a Metalink document or the header of the response states.
 
 use fetch_url::{Checksum, Code, Error, Phase, Response, http};
 

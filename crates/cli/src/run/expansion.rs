@@ -21,7 +21,7 @@ use crate::job::{Output, Transfer};
 /// The number of URLs that are created at a time.
 const URLS_PER_BATCH: usize = 512;
 
-/// What a URL stands for, if it stands for several objects.
+/// The objects of a URL that names several.
 pub(super) enum Expansion {
     Articles(ArticleRange),
     /// The files that a wildcard matches.

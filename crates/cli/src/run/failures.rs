@@ -1,4 +1,4 @@
-//! What a failed transfer means for the run, and its message.
+//! Failed transfers: whether another URL or a listing may succeed, and the message.
 
 use fetch_url::{Code, Error};
 

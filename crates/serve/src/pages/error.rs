@@ -6,7 +6,7 @@ use maud::html;
 use super::shell::Shell;
 use crate::link::Form;
 
-/// What the page of an error says.
+/// The texts of an error page.
 pub(crate) struct ErrorPage<'a> {
     pub(crate) status: StatusCode,
     /// The stable name of the error.

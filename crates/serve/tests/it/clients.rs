@@ -1,4 +1,4 @@
-//! Clients that nobody here wrote: curl, wget, lynx, w3m, lftp. A client that is not installed is skipped with a line.
+//! The clients of other projects: curl, wget, lynx, w3m, lftp. A client that is not installed is skipped with a line.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -19,7 +19,7 @@ const CONTENT_LENGTH: &[u8] = b"content-length";
 #[derive(Clone, Default)]
 pub(super) struct SharedExchange(Arc<Mutex<Exchange>>);
 
-/// What is known of one exchange.
+/// The state of one exchange: the received head, and how the body is read.
 #[derive(Default)]
 struct Exchange {
     /// Bytes of the response have arrived.
