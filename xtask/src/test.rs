@@ -35,7 +35,7 @@ const STEPS: [Step; 20] = [
     step("public API", api::check),
     step("wasm32", wasm),
     step("ring", || all(["check", "-p", "fetch-url", "--no-default-features", "--features", "ring"])),
-    step("drivers alone", drivers_alone),
+    step("features alone", features_alone),
     step("fuzz targets", fuzz_targets),
     step("fuzz smoke", fuzz::smoke),
     step("licences and advisories", deny),
@@ -134,13 +134,15 @@ fn extension(path: &Path) -> Option<&str> {
     path.extension()?.to_str()
 }
 
-/// Checks the library with each driver alone, and with none.
-fn drivers_alone() -> Result<Option<String>, String> {
-    for feature in ["", ",ftp", ",gopher", ",mailto", ",news", ",prospero", ",telnet", ",wais"] {
+/// Checks the library with each driver and each part of HTTP alone, and with none, and the command with few of them.
+fn features_alone() -> Result<Option<String>, String> {
+    let drivers = ["", ",ftp", ",gopher", ",mailto", ",news", ",prospero", ",telnet", ",wais"];
+    let parts = [",brotli", ",html", ",http2", ",public-suffix", ",zstd"];
+    for feature in drivers.iter().chain(&parts) {
         let features = format!("ring{feature}");
         all(["check", "--quiet", "-p", "fetch-url", "--no-default-features", "--features", &features])?;
     }
-    Ok(None)
+    all(["check", "--quiet", "-p", "fetch-url-cli", "--no-default-features", "--features", "minimal"])
 }
 
 /// Checks that the fuzz targets compile; they are a workspace of their own. `cargo fuzz` needs a nightly toolchain to

@@ -6,6 +6,11 @@ pub(crate) mod dry_run;
 mod error_json;
 pub(crate) mod events;
 pub(crate) mod explain;
+#[cfg(feature = "news")]
+mod header_text;
+#[cfg(not(feature = "news"))]
+#[path = "render/header_text_not_built.rs"]
+mod header_text;
 pub(crate) mod help;
 pub(crate) mod hint;
 pub(crate) mod json;

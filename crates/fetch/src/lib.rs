@@ -34,7 +34,8 @@
 //!
 //! # Features
 //! `ftp`, `gopher`, `news`, `wais`, `prospero`, `telnet` and `mailto` compile one driver each; all are on by default.
-//! `http`, `https` and `file` are always built. `aws-lc-rs` (default) or `ring` selects the cryptography of TLS.
+//! `http`, `https` and `file` are always built. `http2`, `brotli`, `zstd`, `html` (index pages) and `public-suffix` (cookies
+//! for all hosts of a domain) are parts of HTTP that are on by default. `aws-lc-rs` (default) or `ring` selects the cryptography of TLS.
 //!
 //! # Platforms
 //! Unix systems. The tests run on Linux.

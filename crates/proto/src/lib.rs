@@ -84,8 +84,10 @@ pub mod ftp;
 pub mod ftp_list;
 pub mod gopher;
 pub mod gopher_plus;
+#[cfg(feature = "html")]
 mod html_tokens;
 pub mod http_date;
+#[cfg(feature = "html")]
 mod index_page;
 mod machine;
 pub mod metalink;
@@ -105,9 +107,12 @@ mod wire_error;
 
 pub use entry::{Details, Entry, EntryKind, Head};
 pub use forbidden::{ForbiddenByte, ForbiddenSet};
+#[cfg(feature = "html")]
 pub use index_page::IndexPage;
 pub use machine::{Event, Machine, Step};
-pub use page_links::{CssLinks, HtmlLinks, PageKind, PageLink};
+#[cfg(feature = "html")]
+pub use page_links::HtmlLinks;
+pub use page_links::{CssLinks, PageKind, PageLink};
 pub use recv_buffer::RecvBuffer;
 pub use rejection::Rejection;
 pub use sendable::check_sendable;

@@ -4,13 +4,16 @@
 //! script creates are not found.
 
 mod css;
+#[cfg(feature = "html")]
 mod elements;
+#[cfg(feature = "html")]
 mod html;
 mod kind;
 
 use fetch_url_core::{parse, resolve_reference};
 
 pub use self::css::CssLinks;
+#[cfg(feature = "html")]
 pub use self::html::HtmlLinks;
 pub use self::kind::PageKind;
 
@@ -42,5 +45,5 @@ fn resolve_link(base: &str, reference: &str) -> Option<String> {
     Some(url.with_user_info(None).to_string())
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "html"))]
 mod tests;

@@ -3,11 +3,11 @@
 use fetch_url_proto::nntp::{ArticleDetails, GroupDetails, format_overview_line};
 use fetch_url_proto::text::sanitise;
 use fetch_url_proto::{Details, Entry};
-use mail_parser::MessageParser;
 use serde_json::{Map, Value, json};
 use textwrap::core::display_width;
 
 use super::date::format_date;
+use super::header_text;
 use super::wrap::{Width, wrapped};
 
 /// Width of the column of authors.
@@ -48,14 +48,8 @@ fn article_lines(entry: &Entry, facts: &ArticleDetails, width: Width) -> String 
 
 /// Returns the name or address of the author, truncated to the width of its column.
 fn short_author(from: &[u8]) -> String {
-    let header = [b"From: ", from, b"\r\n\r\n"].concat();
-    let message = MessageParser::default().parse_headers(&header);
-    let address = message.as_ref().and_then(|message| message.from()?.first());
-    let name = address.and_then(|address| address.name().or_else(|| address.address()));
-    let whole = match name {
-        Some(name) if from.is_ascii() => sanitise(name.as_bytes()),
-        _ => sanitise(from),
-    };
+    let name = if from.is_ascii() { header_text::author(from) } else { None };
+    let whole = name.map_or_else(|| sanitise(from), |name| sanitise(name.as_bytes()));
     if display_width(&whole) <= AUTHOR_WIDTH {
         return whole;
     }
@@ -74,10 +68,7 @@ fn decode_subject(value: &[u8]) -> String {
     if !value.windows(2).any(|pair| pair == b"=?") {
         return sanitise(value);
     }
-    let header = [b"Subject: ", value, b"\r\n\r\n"].concat();
-    let message = MessageParser::default().parse_headers(&header);
-    let text = message.as_ref().and_then(|message| message.subject());
-    sanitise(text.map_or(value, str::as_bytes))
+    header_text::subject(value).map_or_else(|| sanitise(value), |text| sanitise(text.as_bytes()))
 }
 
 /// Returns the line of a group (LIST ACTIVE) or an article (OVER), made of the parsed values: leading zeros of numbers are

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use fetch_url::mirror::{DirHandle, FileEntry};
 use fetch_url::{Code, Error, Meta, Phase};
-use fetch_url_proto::{CssLinks, HtmlLinks, PageKind, PageLink};
+#[cfg(feature = "html")]
+use fetch_url_proto::HtmlLinks;
+use fetch_url_proto::{CssLinks, PageKind, PageLink};
 
 /// The largest page or style sheet whose links are read, in bytes.
 const MAX_PAGE_SIZE: u64 = 32 * 1024 * 1024;
@@ -74,6 +76,7 @@ impl PageWalk {
 
 /// A reader of the links of a page.
 enum LinkReader {
+    #[cfg(feature = "html")]
     Html(Box<HtmlLinks>),
     Css(CssLinks),
 }
@@ -91,6 +94,7 @@ pub(super) async fn read_links(
     let mut tokens = 0_usize;
     loop {
         let token = match &mut reader {
+            #[cfg(feature = "html")]
             LinkReader::Html(links) => links.process_token(),
             LinkReader::Css(links) => links.process_token(),
         };
@@ -122,8 +126,13 @@ fn open_reader(page: &SavedPage, directory: &Path) -> Result<Option<LinkReader>,
     // The query is part of the local name, but not of the extension.
     let path = url.split('?').next().unwrap_or_default();
     let kind = kind.flatten().or_else(|| PageKind::from_name_and_start(path, &content));
-    Ok(kind.map(|kind| match kind {
-        PageKind::Html => LinkReader::Html(Box::new(HtmlLinks::new(content.into(), &url))),
-        PageKind::Css => LinkReader::Css(CssLinks::new(content.into(), &url)),
-    }))
+    Ok(match kind {
+        None => None,
+        #[cfg(feature = "html")]
+        Some(PageKind::Html) => Some(LinkReader::Html(Box::new(HtmlLinks::new(content.into(), &url)))),
+        // Such a build reads no index pages, so a mirror has no pages.
+        #[cfg(not(feature = "html"))]
+        Some(PageKind::Html) => None,
+        Some(PageKind::Css) => Some(LinkReader::Css(CssLinks::new(content.into(), &url))),
+    })
 }

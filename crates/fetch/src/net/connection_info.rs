@@ -38,4 +38,10 @@ impl ConnectionInfo {
     pub(crate) fn facts(&self) -> ConnectionFacts {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Returns the addresses of the connection that was opened last.
+    pub(crate) fn endpoints(&self) -> Endpoints {
+        let facts = self.facts();
+        (facts.remote_addr, facts.local_addr)
+    }
 }

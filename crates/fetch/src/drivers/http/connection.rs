@@ -1,20 +1,18 @@
 //! A direct connection to a server: hyper over a stream that `Connector` opened, HTTP/1.1 or HTTP/2 as negotiated in
 //! TLS (ALPN). The request target is sent byte for byte.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, PROXY_AUTHORIZATION};
 use http::{Request, Response, Version};
 use hyper::body::Incoming;
-use hyper::client::conn::{http1, http2};
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::task::AbortHandle;
 use tokio_rustls::client::TlsStream;
 
+use super::connection_task::ConnectionTask;
 use super::exchange::{MAX_HEAD_SIZE, SharedExchange};
-use super::http2_stream::CheckedHttp2Stream;
+use super::http2_connection::Http2Connection;
 use super::interim::InterimCounter;
 use super::options::HttpVersion;
 use super::plan::HttpPlan;
@@ -37,12 +35,7 @@ pub(super) enum Connection {
         endpoints: Endpoints,
         exchange: SharedExchange,
     },
-    Http2 {
-        sender: http2::SendRequest<OutgoingBody>,
-        task: Arc<ConnectionTask>,
-        endpoints: Endpoints,
-        interim: InterimCounter,
-    },
+    Http2(Http2Connection),
 }
 
 impl Connection {
@@ -73,7 +66,7 @@ impl Connection {
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         match plan.allows_http2() {
-            true => Self::open_http2(stream, plan, ctx).await,
+            true => Http2Connection::open(stream, plan, ctx).await.map(Self::Http2),
             false => Self::open_http1(stream, plan, ctx).await,
         }
     }
@@ -84,7 +77,7 @@ impl Connection {
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         match stream.get_ref().1.alpn_protocol() {
-            Some(b"h2") => Self::open_http2(stream, plan, ctx).await,
+            Some(b"h2") => Http2Connection::open(stream, plan, ctx).await.map(Self::Http2),
             _ => Self::open_http1(stream, plan, ctx).await,
         }
     }
@@ -104,51 +97,25 @@ impl Connection {
             builder.handshake(TokioIo::new(stream)).await.map_err(|error| connection_error(error, plan))
         };
         let (sender, connection) = ctx.deadline.bound(Phase::Connect, handshake).await?;
-        let (_task, endpoints) = (ConnectionTask::spawn(connection), last_endpoints(ctx));
+        let (_task, endpoints) =
+            (ConnectionTask::spawn(connection), ctx.connector.connection_info().endpoints());
         Ok(Self::Http1 { sender, _task, endpoints, exchange })
-    }
-
-    async fn open_http2<S>(stream: S, plan: &HttpPlan, ctx: &RunContext) -> Result<Self, Error>
-    where
-        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
-        let mut builder = http2::Builder::new(TokioExecutor::new());
-        // The flow-control windows are 64 KiB and grow to at most 16 MiB while the body is read as fast as it arrives,
-        // so a body that is read slowly occupies little memory.
-        builder.adaptive_window(true);
-        builder.max_header_list_size(u32::try_from(MAX_HEAD_SIZE).unwrap_or(u32::MAX));
-        let interim = InterimCounter::default();
-        let stream = CheckedHttp2Stream::new(stream, interim.clone());
-        let handshake = async {
-            builder.handshake(TokioIo::new(stream)).await.map_err(|error| connection_error(error, plan))
-        };
-        let (sender, connection) = ctx.deadline.bound(Phase::Connect, handshake).await?;
-        Ok(Self::Http2 {
-            sender,
-            interim,
-            task: Arc::new(ConnectionTask::spawn(connection)),
-            endpoints: last_endpoints(ctx),
-        })
     }
 
     /// Waits until the connection can send a request. Returns `false` if it is closed.
     pub(super) async fn is_ready(&mut self) -> bool {
         match self {
             Self::Http1 { sender, .. } => sender.ready().await.is_ok(),
-            Self::Http2 { sender, .. } => sender.ready().await.is_ok(),
+            Self::Http2(connection) => connection.is_ready().await,
         }
     }
 
     /// Returns a second handle to an HTTP/2 connection, for a parallel request.
+    #[cfg_attr(not(feature = "http2"), allow(unreachable_code, reason = "there are no such connections"))]
     pub(super) fn clone_if_multiplexed(&self) -> Option<Self> {
         match self {
             Self::Http1 { .. } => None,
-            Self::Http2 { sender, task, endpoints, interim } => Some(Self::Http2 {
-                sender: sender.clone(),
-                task: task.clone(),
-                endpoints: *endpoints,
-                interim: interim.clone(),
-            }),
+            Self::Http2(connection) => Some(Self::Http2(connection.clone())),
         }
     }
 
@@ -156,14 +123,15 @@ impl Connection {
     pub(super) fn interim_counter<B>(&self, request: &mut Request<B>) -> InterimCounter {
         match self {
             Self::Http1 { .. } => InterimCounter::counting(request),
-            Self::Http2 { interim, .. } => interim.clone(),
+            Self::Http2(connection) => connection.interim_counter(),
         }
     }
 
     /// Returns the address of the server and the local address.
     pub(super) const fn endpoints(&self) -> Endpoints {
         match self {
-            Self::Http1 { endpoints, .. } | Self::Http2 { endpoints, .. } => *endpoints,
+            Self::Http1 { endpoints, .. } => *endpoints,
+            Self::Http2(connection) => connection.endpoints(),
         }
     }
 
@@ -171,7 +139,7 @@ impl Connection {
     pub(super) const fn exchange(&self) -> Option<&SharedExchange> {
         match self {
             Self::Http1 { exchange, .. } => Some(exchange),
-            Self::Http2 { .. } => None,
+            Self::Http2(_) => None,
         }
     }
 
@@ -186,7 +154,7 @@ impl Connection {
                 exchange.begin(plan);
                 sender.try_send_request(request).await
             }
-            Self::Http2 { sender, .. } => sender.try_send_request(request).await,
+            Self::Http2(connection) => connection.send_request(request).await,
         };
         sent.map_err(|mut error| SendError {
             is_unsent: error.take_message().is_some(),
@@ -199,7 +167,7 @@ impl Connection {
     pub(super) fn build_request(&self, plan: &HttpPlan) -> Result<Request<OutgoingBody>, Error> {
         let uri = match self {
             Self::Http1 { .. } => plan.target.clone(),
-            Self::Http2 { .. } => {
+            Self::Http2(_) => {
                 let scheme = if plan.is_tls { "https" } else { "http" };
                 format!("{scheme}://{}{}", plan.authority, plan.target)
             }
@@ -242,32 +210,7 @@ pub(super) struct SendError {
     pub(super) is_head_incomplete: bool,
 }
 
-/// Returns the endpoints of the connection that was opened last.
-fn last_endpoints(ctx: &RunContext) -> Endpoints {
-    let facts = ctx.connector.connection_info().facts();
-    (facts.remote_addr, facts.local_addr)
-}
-
 /// Returns the error for a failure before the head of the response.
 pub(super) fn connection_error(error: hyper::Error, plan: &HttpPlan) -> Error {
     transport_error::error_before_response(error, false, plan.is_tls)
-}
-
-/// The task that drives a connection. It is aborted on drop.
-pub(super) struct ConnectionTask(AbortHandle);
-
-impl ConnectionTask {
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "hyper's connection must be polled beside its body; ends on drop"
-    )]
-    fn spawn<T: Send + 'static>(connection: impl Future<Output = T> + Send + 'static) -> Self {
-        Self(tokio::spawn(connection).abort_handle())
-    }
-}
-
-impl Drop for ConnectionTask {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }

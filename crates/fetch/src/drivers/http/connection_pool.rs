@@ -117,8 +117,8 @@ fn evict_idle(idle: &mut HashMap<HttpPoolKey, Vec<(Connection, Instant)>>) {
 impl PooledConnection {
     /// Returns the connection to the pool: the response is complete.
     pub(super) fn release(self) {
-        // An HTTP/2 connection is in the pool already.
-        if let Connection::Http1 { .. } = self.connection {
+        // An HTTP/2 connection, which has no exchange of its own, is in the pool already.
+        if self.connection.exchange().is_some() {
             self.pool.insert_idle(self.key, self.connection);
         }
     }

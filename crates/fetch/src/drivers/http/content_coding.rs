@@ -5,9 +5,12 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use async_compression::tokio::bufread::{
-    BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder,
-};
+#[cfg(feature = "brotli")]
+use async_compression::tokio::bufread::BrotliDecoder;
+#[cfg(feature = "zstd")]
+use async_compression::tokio::bufread::ZstdDecoder;
+use async_compression::tokio::bufread::{DeflateDecoder, GzipDecoder, ZlibDecoder};
+#[cfg(feature = "zstd")]
 use async_compression::zstd::DParameter;
 use bytes::{Buf as _, Bytes, BytesMut};
 use http::header::{CONTENT_ENCODING, TRANSFER_ENCODING};
@@ -23,12 +26,22 @@ const MAX_RATIO: u64 = 200;
 /// Maximum number of bytes that are decoded at once.
 const CHUNK_SIZE: usize = 64 * 1024;
 
+/// The value of Accept-Encoding: the codings that this build decodes.
+pub(super) const ACCEPTED_CODINGS: &str = match (cfg!(feature = "brotli"), cfg!(feature = "zstd")) {
+    (true, true) => "gzip, deflate, br, zstd",
+    (true, false) => "gzip, deflate, br",
+    (false, true) => "gzip, deflate, zstd",
+    (false, false) => "gzip, deflate",
+};
+
 /// A content coding that can be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContentCoding {
+    #[cfg(feature = "brotli")]
     Brotli,
     Deflate,
     Gzip,
+    #[cfg(feature = "zstd")]
     Zstd,
 }
 
@@ -44,9 +57,11 @@ impl ContentCoding {
             [] => Ok(None),
             [one] => match one.as_str() {
                 "identity" => Ok(None),
+                #[cfg(feature = "brotli")]
                 "br" => Ok(Some(Self::Brotli)),
                 "deflate" => Ok(Some(Self::Deflate)),
                 "gzip" | "x-gzip" => Ok(Some(Self::Gzip)),
+                #[cfg(feature = "zstd")]
                 "zstd" => Ok(Some(Self::Zstd)),
                 other => unsupported(format!("unsupported content coding: {other}")),
             },
@@ -100,6 +115,7 @@ pub(super) fn decode_body(encoded: impl ByteSource + 'static, coding: ContentCod
 /// Creates the decoder. The first bytes of `encoded` must be available.
 fn decoder_for(coding: ContentCoding, encoded: EncodedReader) -> Decoder {
     match coding {
+        #[cfg(feature = "brotli")]
         ContentCoding::Brotli => Decoder::Brotli(Box::new(BrotliDecoder::new(encoded))),
         // `deflate` means the zlib format (RFC 9110 §8.4.1.2), but some servers send raw deflate data.
         ContentCoding::Deflate if is_zlib(&encoded.chunk) => {
@@ -112,6 +128,7 @@ fn decoder_for(coding: ContentCoding, encoded: EncodedReader) -> Decoder {
             decoder.multiple_members(true);
             Decoder::Gzip(Box::new(decoder))
         }
+        #[cfg(feature = "zstd")]
         ContentCoding::Zstd => {
             // The window is limited to 8 MiB (RFC 9659 §3).
             let mut decoder = ZstdDecoder::with_params(encoded, &[DParameter::window_log_max(23)]);
@@ -138,10 +155,12 @@ struct DecodedBody {
 enum Decoder {
     /// Waits for the first bytes; `None` while the decoder is created.
     AwaitingHeader(Option<(ContentCoding, EncodedReader)>),
+    #[cfg(feature = "brotli")]
     Brotli(Box<BrotliDecoder<EncodedReader>>),
     Deflate(Box<DeflateDecoder<EncodedReader>>),
     Gzip(Box<GzipDecoder<EncodedReader>>),
     Zlib(Box<ZlibDecoder<EncodedReader>>),
+    #[cfg(feature = "zstd")]
     Zstd(Box<ZstdDecoder<EncodedReader>>),
 }
 
@@ -150,9 +169,11 @@ impl Decoder {
         match self {
             Self::AwaitingHeader(_) => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
             Self::Zlib(decoder) => Pin::new(decoder).poll_read(cx, into),
+            #[cfg(feature = "brotli")]
             Self::Brotli(decoder) => Pin::new(decoder).poll_read(cx, into),
             Self::Deflate(decoder) => Pin::new(decoder).poll_read(cx, into),
             Self::Gzip(decoder) => Pin::new(decoder).poll_read(cx, into),
+            #[cfg(feature = "zstd")]
             Self::Zstd(decoder) => Pin::new(decoder).poll_read(cx, into),
         }
     }
@@ -160,10 +181,12 @@ impl Decoder {
     fn encoded_reader(&mut self) -> Option<&mut EncodedReader> {
         match self {
             Self::AwaitingHeader(waiting) => waiting.as_mut().map(|(_, encoded)| encoded),
+            #[cfg(feature = "brotli")]
             Self::Brotli(decoder) => Some(decoder.get_mut()),
             Self::Deflate(decoder) => Some(decoder.get_mut()),
             Self::Gzip(decoder) => Some(decoder.get_mut()),
             Self::Zlib(decoder) => Some(decoder.get_mut()),
+            #[cfg(feature = "zstd")]
             Self::Zstd(decoder) => Some(decoder.get_mut()),
         }
     }

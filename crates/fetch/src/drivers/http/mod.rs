@@ -7,6 +7,7 @@ mod authorization;
 mod challenge;
 mod connection;
 mod connection_pool;
+mod connection_task;
 mod content_coding;
 mod content_disposition;
 pub(crate) mod cookie_jar;
@@ -18,7 +19,17 @@ mod exchange;
 mod first_connection;
 mod forwarded;
 mod header_block;
+#[cfg(feature = "http2")]
+mod http2_connection;
+#[cfg(not(feature = "http2"))]
+#[path = "http2_not_built.rs"]
+mod http2_connection;
+#[cfg(feature = "http2")]
 mod http2_stream;
+#[cfg(feature = "html")]
+mod index_page;
+#[cfg(not(feature = "html"))]
+#[path = "index_page_not_built.rs"]
 mod index_page;
 mod interim;
 pub(crate) mod multipart;

@@ -119,7 +119,7 @@ impl HttpPlan {
     pub(super) const fn allows_http2(&self) -> bool {
         match self.options.version {
             _ if self.options.ignore_content_length => false,
-            HttpVersion::Any => self.is_tls,
+            HttpVersion::Any => self.is_tls && cfg!(feature = "http2"),
             HttpVersion::Http2PriorKnowledge => !self.is_forwarded,
             HttpVersion::Http1 | HttpVersion::Http10 => false,
         }

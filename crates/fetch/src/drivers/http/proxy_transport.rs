@@ -177,8 +177,9 @@ impl ProxyClient {
             .http1_title_case_headers()
             .http1_max_headers(MAX_HEADERS)
             .http1_allow_obsolete_multiline_headers_in_responses(true)
-            .http2_adaptive_window(true)
             .dns_resolver(Arc::new(allowed.clone()));
+        #[cfg(feature = "http2")]
+        let client = client.http2_adaptive_window(true);
         let client = bind_to_interface(client, ctx)?.build();
         let client = client.map_err(|error| {
             Error::new(Code::Internal, Phase::Proxy, "cannot create the HTTP client").with_source(error)

@@ -8,14 +8,12 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 
+use super::content_coding::ACCEPTED_CODINGS;
 use super::options::{HeaderField, HttpOptions};
 use super::range_headers;
 use crate::{ByteRange, Code, Condition, Error, Phase, Request};
 
 const DEFAULT_USER_AGENT: &str = concat!("fetch-url/", env!("CARGO_PKG_VERSION"));
-
-/// The value of Accept-Encoding with [`HttpOptions::compressed`].
-const ACCEPTED_CODINGS: &str = "gzip, deflate, br, zstd";
 
 /// Headers of the caller that contain no secrets: they are sent even after a redirect to another origin.
 const CROSS_ORIGIN_HEADERS: &[&str] = &[

@@ -108,6 +108,7 @@ enum Unprocessed {
     GoAway,
 }
 
+#[cfg(feature = "http2")]
 impl Unprocessed {
     fn from_h2(error: &h2::Error) -> Option<Self> {
         match error.reason() {
@@ -159,14 +160,21 @@ impl ErrorCauses {
             self.tls = Some(tls::to_tls_error(error));
         } else if let Some(error) = error.downcast_ref() {
             self.inspect_hyper(error);
-        } else if let Some(error) = error.downcast_ref::<h2::Error>() {
-            self.unprocessed = Unprocessed::from_h2(error);
-            // h2::Error has no source.
-            if let Some(error) = error.get_io() {
-                self.inspect(error);
-            }
         } else if let Some(error) = error.downcast_ref::<reqwest::Error>() {
             self.is_timeout |= error.is_timeout();
+        } else {
+            #[cfg(feature = "http2")]
+            self.inspect_h2(error);
+        }
+    }
+
+    #[cfg(feature = "http2")]
+    fn inspect_h2(&mut self, error: &(dyn StdError + 'static)) {
+        let Some(error) = error.downcast_ref::<h2::Error>() else { return };
+        self.unprocessed = Unprocessed::from_h2(error);
+        // h2::Error has no source.
+        if let Some(error) = error.get_io() {
+            self.inspect(error);
         }
     }
 

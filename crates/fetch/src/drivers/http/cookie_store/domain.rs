@@ -17,13 +17,26 @@ pub(super) fn domain_matches(domain: &str, host: &str) -> bool {
 pub(super) fn may_include_subdomains(domain: &str) -> bool {
     // The public suffix list gives no registrable domain for a public suffix. A name of one label is treated as a
     // public suffix.
-    domain.parse::<IpAddr>().is_err() && psl::domain_str(domain).is_some()
+    domain.parse::<IpAddr>().is_err() && has_owner(domain)
+}
+
+/// Returns `true` if the domain is no public suffix.
+#[cfg(feature = "public-suffix")]
+fn has_owner(domain: &str) -> bool {
+    psl::domain_str(domain).is_some()
+}
+
+/// Returns `false`, because without the list of public suffixes each domain may be one.
+#[cfg(not(feature = "public-suffix"))]
+const fn has_owner(_domain: &str) -> bool {
+    false
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    #[cfg(feature = "public-suffix")]
     #[test]
     fn public_suffixes_and_addresses_include_no_subdomains() {
         for domain in ["example.com", "a.example.com", "example.co.uk", "a.github.io", "a.test", "www.ck"] {
