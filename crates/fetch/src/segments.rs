@@ -5,26 +5,24 @@
 //! that supports ranges. If the download fails, the bytes from the start up to the first gap are kept in the
 //! `.part` file for a resume.
 
+mod assembly;
+mod layout;
+
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Instant;
 
 use fetch_url_core::SchemeFamily;
 
+use self::assembly::{Assembly, locked, read_segment};
+use self::layout::{Segment, divide};
 use crate::engine::retry::RetryState;
 use crate::sink::{Finished, Target};
 use crate::{
-    Body, ByteRange, Code, Content, Deadline, Error, Fetcher, Meta, Phase, Progress, Proof, Receipt, Request,
-    Response, Resume, Sink,
+    Code, Content, Deadline, Error, Fetcher, Meta, Phase, Progress, Proof, Receipt, Request, Response, Sink,
 };
-
-/// Each segment is requested with this many bytes of overlap. Not every protocol reports the offset of the data that it
-/// sends, so the overlap is compared with the end of the previous segment.
-const OVERLAP_LEN: usize = Resume::TAIL;
-/// The minimum size of a segment: below it, a connection costs more than it gains.
-const MIN_SEGMENT_SIZE: u64 = 1024 * 1024;
 
 /// The download of one segment.
 type Fetching<'s> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 's>>;
@@ -45,24 +43,6 @@ struct Object {
     size: u64,
     /// The deadline of the whole download.
     deadline: Deadline,
-}
-
-/// A segment that is being fetched.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Segment {
-    /// The offset of the next byte to fetch.
-    next_offset: u64,
-    /// The offset of the last byte of the segment.
-    last: u64,
-    /// The overlaps received before the segment, one for each request.
-    overlaps: Vec<Overlap>,
-}
-
-/// Bytes at `offset` that belong to the previous segment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Overlap {
-    offset: u64,
-    bytes: Vec<u8>,
 }
 
 impl Segments {
@@ -90,7 +70,7 @@ impl Segments {
         let deadline = Deadline::start(fetcher.settings().policy.timeouts);
         let meta = fetcher.fetch(request.clone().head()).await?.meta;
         let Some(size) = meta.head.size.filter(|_| meta.validator.is_some()) else { return Ok(None) };
-        let segments = segments(size, u64::from(max_segments));
+        let segments = divide(size, u64::from(max_segments));
         let Some(second) = segments.get(1).cloned() else { return Ok(None) };
         let second = match fetcher.fetch(request.clone().range(second.range())).await {
             Ok(response) => is_segment_of(&response.meta, &meta, second.request_offset()).then_some(response),
@@ -223,34 +203,6 @@ async fn finish_on_blocking_thread(mut target: Target) -> Result<Finished, Error
     outcome.map_err(|error| Error::new(Code::Internal, Phase::Deliver, error.to_string()))?
 }
 
-impl Segment {
-    /// Returns the offset from which the segment is requested, which is the start of the overlap.
-    const fn request_offset(&self) -> u64 {
-        self.next_offset.saturating_sub(OVERLAP_LEN as u64)
-    }
-
-    const fn range(&self) -> ByteRange {
-        ByteRange::Span { first: self.request_offset(), last: Some(self.last) }
-    }
-}
-
-/// Divides `size` bytes into at most `max_segments` segments of equal length; the last one can be shorter.
-fn segments(size: u64, max_segments: u64) -> Vec<Segment> {
-    if size == 0 {
-        return Vec::new();
-    }
-    let count = max_segments.min(size / MIN_SEGMENT_SIZE).max(1);
-    let length = size.div_ceil(count);
-    (0..count)
-        .map(|index| Segment {
-            next_offset: index * length,
-            last: ((index + 1) * length).min(size) - 1,
-            overlaps: Vec::new(),
-        })
-        .filter(|segment| segment.next_offset <= segment.last)
-        .collect()
-}
-
 /// Returns `true` if the protocol can return a byte range of an object whose size it reports.
 const fn supports_ranges(family: SchemeFamily) -> bool {
     use SchemeFamily as F;
@@ -261,74 +213,9 @@ const fn supports_ranges(family: SchemeFamily) -> bool {
     }
 }
 
-/// Returns the number of bytes from the start without a gap.
-fn contiguous_length(segments: &[Segment]) -> u64 {
-    let broken = segments.iter().find(|segment| segment.next_offset <= segment.last);
-    broken.map_or_else(
-        || segments.last().map_or(0, |segment| segment.next_offset),
-        |segment| segment.next_offset,
-    )
-}
-
 /// Returns `true` if a response starts at `offset` and is of the same version as the object.
 fn is_segment_of(answer: &Meta, object: &Meta, offset: u64) -> bool {
     answer.offset == offset && answer.head.size == object.head.size && answer.validator == object.validator
-}
-
-/// The file that the segments are written to.
-struct Assembly<'w> {
-    target: Target,
-    segments: Vec<Segment>,
-    done: u64,
-    size: u64,
-    progress: &'w mut dyn Progress,
-}
-
-impl Assembly<'_> {
-    fn add_progress(&mut self, bytes: u64) {
-        self.done += bytes;
-        self.progress.update(self.done, Some(self.size));
-    }
-
-    fn write(&mut self, index: usize, bytes: &[u8]) -> Result<(), Error> {
-        let segment = &mut self.segments[index];
-        let length = bytes.len() as u64;
-        if length > (segment.last + 1).saturating_sub(segment.next_offset) {
-            return Err(Error::new(
-                Code::PeerMisbehaved,
-                Phase::Body,
-                "the server sent more bytes than the requested range",
-            ));
-        }
-        self.target.write_at(segment.next_offset, bytes)?;
-        segment.next_offset += length;
-        self.target.set_valid_length(contiguous_length(&self.segments));
-        self.add_progress(length);
-        Ok(())
-    }
-}
-
-fn locked<'a, 'w>(assembly: &'a Mutex<Assembly<'w>>) -> MutexGuard<'a, Assembly<'w>> {
-    assembly.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Reads the bytes before the segment, then the segment.
-async fn read_segment(index: usize, mut body: Body, assembly: &Mutex<Assembly<'_>>) -> Result<(), Error> {
-    let at = locked(assembly).segments[index].request_offset();
-    let count = usize::try_from(locked(assembly).segments[index].next_offset - at).unwrap_or(OVERLAP_LEN);
-    let mut before = Vec::with_capacity(count);
-    while let Some(mut bytes) = body.chunk().await? {
-        if before.len() < count {
-            let overlap_len = bytes.len().min(count - before.len());
-            before.extend_from_slice(&bytes.split_to(overlap_len));
-            if before.len() == count {
-                let overlap = Overlap { offset: at, bytes: before.clone() };
-                locked(assembly).segments[index].overlaps.push(overlap);
-            }
-        }
-        locked(assembly).write(index, &bytes)?;
-    }
-    Ok(())
 }
 
 /// Waits until all downloads are complete or one fails.
@@ -352,40 +239,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn segments_cover_the_object() {
-        for (size, max_segments, count) in [
-            (0, 4, 0),
-            (1, 4, 1),
-            (MIN_SEGMENT_SIZE, 4, 1),
-            (2 * MIN_SEGMENT_SIZE, 4, 2),
-            (4 * MIN_SEGMENT_SIZE - 1, 4, 3),
-            (10 * MIN_SEGMENT_SIZE + 7, 4, 4),
-            (u64::MAX / 2, 3, 3),
-        ] {
-            let segments = segments(size, max_segments);
-            assert_eq!(segments.len(), count, "{size} in {max_segments}");
-            let mut next = 0;
-            for segment in &segments {
-                assert_eq!(segment.next_offset, next);
-                next = segment.last + 1;
-            }
-            assert_eq!(next, size);
-        }
-    }
-
-    #[test]
     fn save_future_is_send() {
         fn can_be_sent<T: Send>(_: &T) {}
         let _ =
             |segments: Segments, sink: Sink| can_be_sent(&async move { segments.save(sink, &mut ()).await });
-    }
-
-    #[test]
-    fn contiguous_length_ends_at_the_first_incomplete_segment() {
-        let segment = |next_offset, last| Segment { next_offset, last, overlaps: Vec::new() };
-        assert_eq!(contiguous_length(&[segment(5, 9), segment(20, 19)]), 5);
-        assert_eq!(contiguous_length(&[segment(10, 9), segment(12, 19)]), 12);
-        assert_eq!(contiguous_length(&[segment(10, 9), segment(20, 19)]), 20);
-        assert_eq!(contiguous_length(&[segment(0, 9), segment(20, 19)]), 0);
     }
 }

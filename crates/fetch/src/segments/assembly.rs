@@ -1,0 +1,67 @@
+//! The file that all segments are written to.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::layout::{OVERLAP_LEN, Overlap, Segment, contiguous_length};
+use crate::sink::Target;
+use crate::{Body, Code, Error, Phase, Progress};
+
+/// The file that the segments are written to.
+pub(super) struct Assembly<'w> {
+    pub(super) target: Target,
+    pub(super) segments: Vec<Segment>,
+    pub(super) done: u64,
+    pub(super) size: u64,
+    pub(super) progress: &'w mut dyn Progress,
+}
+
+impl Assembly<'_> {
+    pub(super) fn add_progress(&mut self, bytes: u64) {
+        self.done += bytes;
+        self.progress.update(self.done, Some(self.size));
+    }
+
+    fn write(&mut self, index: usize, bytes: &[u8]) -> Result<(), Error> {
+        let segment = &mut self.segments[index];
+        let length = bytes.len() as u64;
+        if length > (segment.last + 1).saturating_sub(segment.next_offset) {
+            return Err(Error::new(
+                Code::PeerMisbehaved,
+                Phase::Body,
+                "the server sent more bytes than the requested range",
+            ));
+        }
+        self.target.write_at(segment.next_offset, bytes)?;
+        segment.next_offset += length;
+        self.target.set_valid_length(contiguous_length(&self.segments));
+        self.add_progress(length);
+        Ok(())
+    }
+}
+
+pub(super) fn locked<'a, 'w>(assembly: &'a Mutex<Assembly<'w>>) -> MutexGuard<'a, Assembly<'w>> {
+    assembly.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads the bytes before the segment, then the segment.
+pub(super) async fn read_segment(
+    index: usize,
+    mut body: Body,
+    assembly: &Mutex<Assembly<'_>>,
+) -> Result<(), Error> {
+    let at = locked(assembly).segments[index].request_offset();
+    let count = usize::try_from(locked(assembly).segments[index].next_offset - at).unwrap_or(OVERLAP_LEN);
+    let mut before = Vec::with_capacity(count);
+    while let Some(mut bytes) = body.chunk().await? {
+        if before.len() < count {
+            let overlap_len = bytes.len().min(count - before.len());
+            before.extend_from_slice(&bytes.split_to(overlap_len));
+            if before.len() == count {
+                let overlap = Overlap { offset: at, bytes: before.clone() };
+                locked(assembly).segments[index].overlaps.push(overlap);
+            }
+        }
+        locked(assembly).write(index, &bytes)?;
+    }
+    Ok(())
+}

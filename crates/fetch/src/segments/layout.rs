@@ -1,0 +1,100 @@
+//! How an object is divided into segments.
+
+use crate::{ByteRange, Resume};
+
+/// Each segment is requested with this many bytes of overlap. Not every protocol reports the offset of the data that it
+/// sends, so the overlap is compared with the end of the previous segment.
+pub(super) const OVERLAP_LEN: usize = Resume::TAIL;
+/// The minimum size of a segment: below it, a connection costs more than it gains.
+const MIN_SEGMENT_SIZE: u64 = 1024 * 1024;
+
+/// A segment that is being fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Segment {
+    /// The offset of the next byte to fetch.
+    pub(super) next_offset: u64,
+    /// The offset of the last byte of the segment.
+    pub(super) last: u64,
+    /// The overlaps received before the segment, one for each request.
+    pub(super) overlaps: Vec<Overlap>,
+}
+
+/// Bytes at `offset` that belong to the previous segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Overlap {
+    pub(super) offset: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Segment {
+    /// Returns the offset from which the segment is requested, which is the start of the overlap.
+    pub(super) const fn request_offset(&self) -> u64 {
+        self.next_offset.saturating_sub(OVERLAP_LEN as u64)
+    }
+
+    pub(super) const fn range(&self) -> ByteRange {
+        ByteRange::Span { first: self.request_offset(), last: Some(self.last) }
+    }
+}
+
+/// Divides `size` bytes into at most `max_segments` segments of equal length; the last one can be shorter.
+pub(super) fn divide(size: u64, max_segments: u64) -> Vec<Segment> {
+    if size == 0 {
+        return Vec::new();
+    }
+    let count = max_segments.min(size / MIN_SEGMENT_SIZE).max(1);
+    let length = size.div_ceil(count);
+    (0..count)
+        .map(|index| Segment {
+            next_offset: index * length,
+            last: ((index + 1) * length).min(size) - 1,
+            overlaps: Vec::new(),
+        })
+        .filter(|segment| segment.next_offset <= segment.last)
+        .collect()
+}
+
+/// Returns the number of bytes from the start without a gap.
+pub(super) fn contiguous_length(segments: &[Segment]) -> u64 {
+    let broken = segments.iter().find(|segment| segment.next_offset <= segment.last);
+    broken.map_or_else(
+        || segments.last().map_or(0, |segment| segment.next_offset),
+        |segment| segment.next_offset,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_cover_the_object() {
+        for (size, max_segments, count) in [
+            (0, 4, 0),
+            (1, 4, 1),
+            (MIN_SEGMENT_SIZE, 4, 1),
+            (2 * MIN_SEGMENT_SIZE, 4, 2),
+            (4 * MIN_SEGMENT_SIZE - 1, 4, 3),
+            (10 * MIN_SEGMENT_SIZE + 7, 4, 4),
+            (u64::MAX / 2, 3, 3),
+        ] {
+            let segments = divide(size, max_segments);
+            assert_eq!(segments.len(), count, "{size} in {max_segments}");
+            let mut next = 0;
+            for segment in &segments {
+                assert_eq!(segment.next_offset, next);
+                next = segment.last + 1;
+            }
+            assert_eq!(next, size);
+        }
+    }
+
+    #[test]
+    fn contiguous_length_ends_at_the_first_incomplete_segment() {
+        let segment = |next_offset, last| Segment { next_offset, last, overlaps: Vec::new() };
+        assert_eq!(contiguous_length(&[segment(5, 9), segment(20, 19)]), 5);
+        assert_eq!(contiguous_length(&[segment(10, 9), segment(12, 19)]), 12);
+        assert_eq!(contiguous_length(&[segment(10, 9), segment(20, 19)]), 20);
+        assert_eq!(contiguous_length(&[segment(0, 9), segment(20, 19)]), 0);
+    }
+}
