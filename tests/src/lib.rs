@@ -148,7 +148,7 @@ mod target;
 mod wais;
 
 pub use cert::{CertFiles, ServerCert};
-pub use digest::sha256;
+pub use digest::{base64_sha256, sha256};
 pub use fault::case::{FaultCase, PreparedCase, check_in_parallel};
 pub use fault::row::{Completeness, Fault, FaultCert, FaultFixture, FaultResult, FaultServer, Transport};
 pub use ftp::config::{EmptyCwd, FtpConfig};

@@ -319,8 +319,8 @@ pub struct FetchFlags {
     pub parallel: bool,
     /// Fetch one file over up to N connections
     ///
-    /// Segments are used if the server supports ranges and reports size and validator, and each part has
-    /// at least 1 MiB; smaller files use fewer connections. Otherwise one connection is used.
+    /// Segments are used if the server supports ranges and reports size and validator, and each part has at least 1 MiB;
+    /// smaller files use fewer connections. Otherwise one is used. With a checksum, other URLs of the file share them.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "Several URLs")]
     pub segments: u16,
     /// Maximum number of parallel transfers with -Z

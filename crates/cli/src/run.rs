@@ -4,6 +4,7 @@ mod batch;
 mod checksum;
 mod checksum_lists;
 mod context;
+mod copies;
 mod delete_extraneous;
 mod descriptors;
 mod document_facts;

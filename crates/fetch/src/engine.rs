@@ -38,7 +38,7 @@ use crate::{Deadline, Error, Request, Response};
 /// itself when it breaks off.
 pub(crate) async fn fetch(settings: &Arc<Settings>, request: Request) -> Result<Response, Error> {
     let deadline = Deadline::start(settings.policy.timeouts);
-    let mut retries = RetryState::new(settings.policy.retry);
+    let mut retries = RetryState::new(request.retry_rules(settings.policy.retry));
     let response = request_loop::follow_redirects(settings, request.clone(), deadline, &mut retries).await?;
     Ok(resumer::with_resumer(response, settings, request, deadline, retries))
 }

@@ -1,5 +1,6 @@
 //! A request: a URL and the options for fetching it.
 
+mod condition;
 mod redirect_state;
 
 use std::fmt;
@@ -16,9 +17,10 @@ use crate::ftp::FtpOptions;
 use crate::gopher::GopherOptions;
 use crate::http::{HeaderField, HttpOptions};
 use crate::news::NewsOptions;
-use crate::{ByteRange, Resume};
+use crate::{ByteRange, Resume, Retry};
 use crate::{Credential, Error, Event, HostPermit, Observer};
 
+pub use self::condition::Condition;
 pub(crate) use self::redirect_state::RedirectState;
 
 /// A request for one URL: the URL, a byte range, conditions, resume data and options of the drivers.
@@ -39,6 +41,8 @@ pub struct Request {
     redirected_from: Option<Url<'static>>,
     observer: Option<SharedObserver>,
     host_permit: Option<Arc<HostPermit>>,
+    /// Errors are not retried, because the caller has another server.
+    is_tried_once: bool,
     extras: Vec<Arc<dyn std::any::Any + Send + Sync>>,
 }
 
@@ -51,27 +55,6 @@ pub enum Want {
     /// The object and its metadata.
     #[default]
     Object,
-}
-
-/// A condition for the transfer (RFC 9110 §13.1). Times are in seconds since 1970-01-01 00:00 UTC. If the
-/// protocol has no conditions, the driver requests the modification time and compares it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "RFC 9110 has these two conditions on time")]
-pub enum Condition {
-    /// Fetch only if the object was changed after this time.
-    ModifiedSince(i64),
-    /// Fetch only if the object was not changed after this time.
-    UnmodifiedSince(i64),
-}
-
-impl Condition {
-    /// Returns `true` if an object with the modification time `modified` meets the condition, or the time is unknown.
-    pub(crate) fn is_met_by(self, modified: Option<i64>) -> bool {
-        match self {
-            Self::ModifiedSince(since) => modified.is_none_or(|modified| modified > since),
-            Self::UnmodifiedSince(since) => modified.is_none_or(|modified| modified <= since),
-        }
-    }
 }
 
 impl Request {
@@ -103,6 +86,7 @@ impl Request {
             redirect_state,
             observer: None,
             host_permit: None,
+            is_tried_once: false,
             extras: Vec::new(),
         }
     }
@@ -302,6 +286,17 @@ impl Request {
         if let Some(SharedObserver(observer)) = &self.observer {
             observer.observe(event);
         }
+    }
+
+    /// Switches the retries of this request off.
+    pub(crate) const fn tried_once(mut self) -> Self {
+        self.is_tried_once = true;
+        self
+    }
+
+    /// Returns when the request is sent again: as the policy says, unless retries are switched off.
+    pub(crate) const fn retry_rules(&self, policy: Retry) -> Retry {
+        if self.is_tried_once { Retry::never() } else { policy }
     }
 
     /// Removes the byte range.

@@ -1,12 +1,14 @@
 //! Downloads one object over several connections. Each connection fetches a segment, and all write into one
 //! `.part` file.
 //!
-//! This requires the size of the object, a validator, which must be the same for all segments, and a server
-//! that supports ranges. If the download fails, the bytes from the start up to the first gap are kept in the
+//! This requires the size of the object, a validator, which must be the same for all segments of a server, and a
+//! server that supports ranges. Servers of copies of the object can share the segments; a checksum then shows that the
+//! copies are the same. If the download fails, the bytes from the start up to the first gap are kept in the
 //! `.part` file for a resume.
 
 mod assembly;
 mod layout;
+mod source;
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -18,6 +20,7 @@ use fetch_url_core::SchemeFamily;
 
 use self::assembly::{Assembly, locked, read_segment};
 use self::layout::{Segment, divide};
+use self::source::{Source, plan_copies};
 use crate::engine::retry::RetryState;
 use crate::sink::{Finished, Target};
 use crate::{
@@ -38,8 +41,8 @@ pub struct Segments {
 /// The state that all segments share.
 struct Object {
     fetcher: Fetcher,
-    request: Request,
-    meta: Meta,
+    /// The object itself, then its copies on other servers.
+    sources: Vec<Source>,
     size: u64,
     /// The deadline of the whole download.
     deadline: Deadline,
@@ -73,32 +76,59 @@ impl Segments {
         let segments = divide(size, u64::from(max_segments));
         let Some(second) = segments.get(1).cloned() else { return Ok(None) };
         let second = match fetcher.fetch(request.clone().range(second.range())).await {
-            Ok(response) => is_segment_of(&response.meta, &meta, second.request_offset()).then_some(response),
-            Err(error) if error.code() == Code::RangeRefused => None,
+            Ok(response) => response,
+            Err(error) if error.code() == Code::RangeRefused => return Ok(None),
             Err(error) => return Err(error),
         };
-        let object = Object { fetcher: fetcher.clone(), request: request.clone(), meta, size, deadline };
-        Ok(second.map(|second| Self { object, segments, second }))
+        let source = Source { request: request.clone(), meta };
+        if !source.has_sent(&second.meta, segments[1].request_offset()) {
+            return Ok(None);
+        }
+        let object = Object { fetcher: fetcher.clone(), sources: vec![source], size, deadline };
+        Ok(Some(Self { object, segments, second }))
+    }
+
+    /// Adds servers of copies of the object, which then share the segments. A copy is used if its server states the same
+    /// size, and a validator; others are left out. Copies can differ although their sizes are equal, so that
+    /// [`save`](Self::save) needs a checksum.
+    pub async fn with_copies(mut self, copies: Vec<Request>) -> Self {
+        let copies = plan_copies(&self.object.fetcher, copies, self.object.size).await;
+        self.object.sources.extend(copies);
+        self
     }
 
     /// Returns the metadata of the object.
-    pub const fn meta(&self) -> &Meta {
-        &self.object.meta
+    pub fn meta(&self) -> &Meta {
+        self.object.meta()
     }
 
     /// Fetches all segments in parallel into a file.
     ///
     /// # Errors
-    /// As for [`save`](crate::output::save); [`Code::Usage`] if the sink is not a file. On failure, no file gets its
+    /// As for [`save`](crate::output::save); [`Code::Usage`] if the sink is not a file, or if there are copies and the
+    /// sink has no checksum. On failure, no file gets its
     /// final name, and the bytes up to the first gap are kept in the `.part` file.
     pub async fn save(self, sink: Sink, progress: &mut dyn Progress) -> Result<Receipt, Error> {
         let Self { object, segments, second } = self;
-        let url = object.meta.url.clone();
+        let url = object.meta().url.clone();
         object.save(segments, second, sink, progress).await.map_err(|error| error.with_url(&url))
     }
 }
 
 impl Object {
+    const fn proof(&self) -> &'static str {
+        match self.sources.len() {
+            1 => "all segments have the same validator, and their overlaps match",
+            _ => {
+                "the segments of each server have the same validator, their overlaps match, and the checksum is right"
+            }
+        }
+    }
+
+    fn meta(&self) -> &Meta {
+        &self.sources[0].meta
+    }
+
     async fn save(
         self,
         segments: Vec<Segment>,
@@ -107,7 +137,11 @@ impl Object {
         progress: &mut dyn Progress,
     ) -> Result<Receipt, Error> {
         let started = Instant::now();
-        let target = sink.begin(&self.meta)?;
+        if self.sources.len() > 1 && !sink.has_checksum() {
+            let detail = "segments of several servers need a checksum";
+            return Err(Error::new(Code::Usage, Phase::Deliver, detail));
+        }
+        let target = sink.begin(self.meta())?;
         if !target.supports_random_writes() {
             return Err(Error::new(Code::Usage, Phase::Deliver, "only a file can be written in segments"));
         }
@@ -130,13 +164,13 @@ impl Object {
         Ok(Receipt {
             notes: Vec::new(),
             missing_terminator: None,
-            url: self.meta.url.redacted().to_string(),
+            url: self.meta().url.redacted().to_string(),
             bytes: self.size,
             resumed_from: 0,
             elapsed: started.elapsed(),
-            redirects: self.meta.redirects,
-            retries: self.meta.retries,
-            proof: Proof::Assumed("all segments have the same validator, and their overlaps match"),
+            redirects: self.meta().redirects,
+            retries: self.meta().retries,
+            proof: Proof::Assumed(self.proof()),
             digest: completed.digest,
         })
     }
@@ -156,15 +190,45 @@ impl Object {
         fetching
     }
 
-    /// Fetches one segment. If the transfer breaks off, the rest is requested again, within the limits of
-    /// retries.
+    /// Fetches one segment: from its server, and if that fails, the rest from each other server in turn.
     async fn fetch_segment(
         &self,
         index: usize,
         mut first_response: Option<Response>,
         assembly: &Mutex<Assembly<'_>>,
     ) -> Result<(), Error> {
-        let mut retry_state = RetryState::new(self.fetcher.settings().policy.retry);
+        // The second segment has been requested from the first server, so the second server gets the first segment.
+        let first = match index {
+            0 => 1,
+            1 => 0,
+            _ => index,
+        };
+        let mut turn = 0;
+        loop {
+            let source = &self.sources[(first + turn) % self.sources.len()];
+            turn += 1;
+            let is_last = turn == self.sources.len();
+            let request = source.request.clone();
+            let request = if is_last { request } else { request.tried_once() };
+            let first_response = first_response.take();
+            match self.fetch_segment_from(source, request, index, first_response, assembly).await {
+                Err(error) if !is_last && error.code() != Code::SinkFailed => {}
+                fetched => return fetched,
+            }
+        }
+    }
+
+    /// Fetches one segment from one server. If the transfer breaks off, the rest is requested again, within the limits
+    /// of retries.
+    async fn fetch_segment_from(
+        &self,
+        source: &Source,
+        request: Request,
+        index: usize,
+        mut first_response: Option<Response>,
+        assembly: &Mutex<Assembly<'_>>,
+    ) -> Result<(), Error> {
+        let mut retry_state = RetryState::new(request.retry_rules(self.fetcher.settings().policy.retry));
         loop {
             let segment = locked(assembly).segments[index].clone();
             if segment.next_offset > segment.last {
@@ -172,9 +236,9 @@ impl Object {
             }
             let response = match first_response.take() {
                 Some(response) => response,
-                None => self.fetcher.fetch(self.request.clone().range(segment.range())).await?,
+                None => self.fetcher.fetch(request.clone().range(segment.range())).await?,
             };
-            if !is_segment_of(&response.meta, &self.meta, segment.request_offset()) {
+            if !source.has_sent(&response.meta, segment.request_offset()) {
                 return Err(Error::new(
                     Code::Truncated,
                     Phase::Body,
@@ -190,7 +254,7 @@ impl Object {
             };
             if let Err(error) = read_segment(index, body, assembly).await {
                 let reached = locked(assembly).segments[index].next_offset;
-                retry_state.backoff(&self.request, error, reached, &self.deadline).await?;
+                retry_state.backoff(&request, error, reached, &self.deadline).await?;
             }
         }
     }
@@ -211,11 +275,6 @@ const fn supports_ranges(family: SchemeFamily) -> bool {
         // The drivers of the other schemes report an error if they do not support ranges.
         F::File | F::Ftp | F::Http | F::Mailto | F::Prospero | F::Telnet | F::Other => true,
     }
-}
-
-/// Returns `true` if a response starts at `offset` and is of the same version as the object.
-fn is_segment_of(answer: &Meta, object: &Meta, offset: u64) -> bool {
-    answer.offset == offset && answer.head.size == object.head.size && answer.validator == object.validator
 }
 
 /// Waits until all downloads are complete or one fails.

@@ -78,6 +78,11 @@ impl Sink {
         self
     }
 
+    /// Returns `true` if the object must have a certain checksum.
+    pub(crate) const fn has_checksum(&self) -> bool {
+        self.expected.is_some()
+    }
+
     /// Fails if `source` is the file that would be written.
     pub(crate) fn check_source(&self, source: &File) -> Result<(), Error> {
         let Ok(metadata) = source.metadata() else { return Ok(()) };

@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 use tokio::task::LocalSet;
 
 use super::context::Run;
+use super::copies;
 use super::delete_extraneous::delete_extraneous;
 use super::expansion::{Expansion, expand};
 use super::failures::{may_be_directory_or_link, may_try_alternative, print_failure};
@@ -134,16 +135,14 @@ impl Batch {
             Err(error) => Some(error),
         };
         let mut alternatives = transfer.alternatives.clone();
-        let mut duplicates = Transfer::clone(&transfer);
-        if let Some(meta) =
-            report.meta.as_ref().filter(|_| self.run.options.uses_duplicates && error.is_some())
-        {
+        let meta = report.meta.as_ref().filter(|_| error.is_some());
+        let duplicates = meta.and_then(|meta| copies::duplicates(&transfer, meta, &self.run));
+        if let (Some(meta), Some(_)) = (meta, &duplicates) {
             alternatives.extend(http::duplicates(meta));
-            duplicates.is_from_document = true;
-            duplicates.checksum = duplicates.checksum.or_else(|| http::digest(meta));
         }
         for (index, url) in alternatives.iter().enumerate() {
-            let transfer = if index < transfer.alternatives.len() { &transfer } else { &duplicates };
+            let transfer =
+                duplicates.as_ref().filter(|_| index >= transfer.alternatives.len()).unwrap_or(&transfer);
             let Some(failed) = error.as_ref().filter(|error| may_try_alternative(error)) else { break };
             self.run.progress.suspend_while(|| render::print_alternative(failed, url));
             report = TransferReport::begin(number, url);
@@ -165,7 +164,7 @@ impl Batch {
         transfer: &Transfer,
         report: &mut TransferReport,
     ) -> Result<(), Error> {
-        let other = Transfer { url: url.to_owned(), ..transfer.clone() };
+        let other = copies::with_url(transfer, url);
         let request = self.run.options.request_for(&other, UpcomingUrls::default())?;
         let permit = self.run.host_limiter.acquire(request.url()).await.map(Arc::new);
         run_transfer(&self.run, &other, request, permit, report).await

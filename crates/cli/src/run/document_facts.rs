@@ -1,6 +1,6 @@
 //! Compares an object with the size and checksum that a Metalink document or the header of the response states.
 
-use fetch_url::{Checksum, Code, Error, Phase, Response, http};
+use fetch_url::{Checksum, Code, Error, Meta, Phase, Response, http};
 
 use super::context::Run;
 use crate::job::Transfer;
@@ -12,13 +12,13 @@ pub(super) fn check(
     expected: Option<Checksum>,
     run: &Run,
 ) -> Result<Option<Checksum>, Error> {
-    check_size(transfer, response)?;
-    Ok(expected.or_else(|| digest_to_check(response, run)))
+    check_size(transfer, &response.meta)?;
+    Ok(expected.or_else(|| digest_to_check(&response.meta, run)))
 }
 
 /// Fails if the object has another size than the document states that named its URL.
-fn check_size(transfer: &Transfer, response: &Response) -> Result<(), Error> {
-    match (transfer.size, response.meta.head.size) {
+pub(super) fn check_size(transfer: &Transfer, meta: &Meta) -> Result<(), Error> {
+    match (transfer.size, meta.head.size) {
         (Some(stated), Some(size)) if stated != size => {
             let detail = format!("the object has {size} bytes, not {stated} as the metalink states");
             Err(Error::new(Code::PeerMisbehaved, Phase::Reply, detail))
@@ -28,7 +28,7 @@ fn check_size(transfer: &Transfer, response: &Response) -> Result<(), Error> {
 }
 
 /// Returns the digest of a whole object that the server states, if it is to be checked.
-fn digest_to_check(response: &Response, run: &Run) -> Option<Checksum> {
+pub(super) fn digest_to_check(meta: &Meta, run: &Run) -> Option<Checksum> {
     let is_whole = run.options.range.is_none() && !run.options.include;
-    if run.options.uses_duplicates && is_whole { http::digest(&response.meta) } else { None }
+    if run.options.uses_duplicates && is_whole { http::digest(meta) } else { None }
 }

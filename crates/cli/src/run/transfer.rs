@@ -14,7 +14,7 @@ use fetch_url::{Body, Checksum, Code, Content, Error, Phase, Receipt, Request, R
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
-use super::{checksum, document_facts, dry_run, header_files, not_fetchable, output, session};
+use super::{checksum, copies, document_facts, dry_run, header_files, not_fetchable, output, session};
 use crate::flags::Format;
 use crate::job::{Output, Transfer, news};
 use crate::render;
@@ -270,10 +270,18 @@ async fn fetch_in_segments(
     expected: Option<Checksum>,
     report: &mut TransferReport,
 ) -> Result<Option<FileSink>, Error> {
-    let Some(segments) = Segments::plan(&run.fetcher, request, run.options.segments).await? else {
+    let Some(mut segments) = Segments::plan(&run.fetcher, request, run.options.segments).await? else {
         return Ok(Some(file));
     };
-    report.meta = Some(segments.meta().clone());
+    let meta = segments.meta().clone();
+    document_facts::check_size(transfer, &meta)?;
+    let expected = expected.or_else(|| document_facts::digest_to_check(&meta, run));
+    if expected.is_some() {
+        let copies = copies::requests(transfer, &meta, run);
+        let observed = copies.into_iter().map(|request| with_observer(request, run, report)).collect();
+        segments = segments.with_copies(observed).await;
+    }
+    report.meta = Some(meta);
     let mut progress = start_progress(run, transfer, report);
     let sink = expected.into_iter().fold(Sink::file(file), Sink::with_checksum);
     let saved = segments.save(sink, &mut progress).await;

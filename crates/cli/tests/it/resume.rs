@@ -1,6 +1,7 @@
 //! Partial downloads: `-C`, `-r`, retries within a run, segments.
 
 mod continue_at;
+mod copies;
 mod existing_files;
 mod segments;
 mod within_a_run;
