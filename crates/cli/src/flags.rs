@@ -3,9 +3,11 @@
 mod batch;
 mod checksum;
 mod deferred;
+mod explain;
 pub mod foreign_options;
 mod ftp;
 mod gateway;
+mod given;
 mod gopher;
 mod http;
 mod login;
@@ -29,8 +31,10 @@ use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 pub use batch::BatchFlags;
 pub use checksum::ChecksumFlags;
 pub use deferred::DeferredFlags;
+pub use explain::{DialectName, ExplainFlags};
 pub use ftp::{FtpFlags, FtpMethod, ListFormat};
 pub use gateway::GatewayFlags;
+pub use given::GivenOptions;
 pub use gopher::{GopherDots, GopherFlags};
 pub use http::HttpFlags;
 pub use login::LoginFlags;
@@ -71,7 +75,7 @@ pub struct Flags {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Print the parts of URLs and the commands that would be sent, without network access
-    Explain(ExplainFlags),
+    Explain(DeferredFlags<ExplainFlags>),
     /// Print the URLs found in a text (RFC 1738, appendix)
     Extract(ExtractFlags),
     /// Copy a directory and everything below it: ftp, http, gopher, a news group, file
@@ -85,37 +89,6 @@ pub enum Verb {
         /// Shell that the script is for
         shell: clap_complete::Shell,
     },
-}
-
-/// Options of `fetch-url explain`.
-#[derive(Args, Debug)]
-pub struct ExplainFlags {
-    /// Print one JSON object per URL
-    #[arg(long)]
-    pub json: bool,
-    /// Grammar for parsing the URLs
-    #[arg(long, value_enum, default_value_t = DialectName::Lenient)]
-    pub dialect: DialectName,
-    /// Gateways.
-    #[command(flatten)]
-    pub gateway: GatewayFlags,
-    /// Proxies.
-    #[command(flatten)]
-    pub proxy: ProxyFlags,
-    /// URLs to explain
-    #[arg(required = true, value_name = "URL")]
-    pub urls: Vec<String>,
-}
-
-/// The grammar for parsing URLs.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum DialectName {
-    /// RFC 1738, and the deviations that are common on the web
-    Lenient,
-    /// The grammar of RFC 1738, section 5, exactly
-    Rfc1738,
-    /// The grammar of the draft of November 1993
-    Cern1993,
 }
 
 /// Options of `fetch-url extract`.

@@ -32,7 +32,6 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::ArgMatches;
 use fetch_url::ftp::FtpOptions;
 use fetch_url::gopher::GopherOptions;
 use fetch_url::http::{CookieJar, HttpOptions};
@@ -51,7 +50,7 @@ pub(crate) use self::private_file::is_open_to_others;
 pub(crate) use self::transfer::{Output, Transfer};
 pub(crate) use self::typed_url::{TypedUrls, complete_url, with_item_type_hint, with_typed_url_hint};
 use crate::error::usage_error;
-use crate::flags::{ContinueAt, FetchFlags, Format};
+use crate::flags::{ContinueAt, FetchFlags, Format, GivenOptions};
 use crate::render::{events::Events, progress::ProgressDisplay, write_out::WriteOut};
 
 /// Names of sub-commands. As the first argument, they are not URLs.
@@ -143,7 +142,7 @@ pub(crate) struct FetchOptions {
 
 impl Invocation {
     /// Checks the flags and creates the invocation.
-    pub(crate) fn new(flags: FetchFlags, matches: &ArgMatches) -> Result<Self, Error> {
+    pub(crate) fn new(flags: FetchFlags, given: &GivenOptions) -> Result<Self, Error> {
         if flags.disable {
             return Err(usage_error("-q must be the first argument").with_hint("wget's -q is -s here"));
         }
@@ -164,19 +163,19 @@ impl Invocation {
         if flags.telnet_and_mailto.connect && (flags.urls.len() > 1 || takes_stdout) {
             return Err(usage_error("--connect needs exactly one URL, and standard output for the session"));
         }
-        let mut transfers = transfer::transfers(&flags, matches)?;
+        let mut transfers = transfer::transfers(&flags, given)?;
         transfers.extend(metalink::transfers(&flags)?);
         if flags.http.etag_save.is_some() && (transfers.len() != 1 || flags.batch.input_file.is_some()) {
             return Err(usage_error("--etag-save needs exactly one URL"));
         }
         let input = input::input(&flags)?;
         let journal = JournalOptions::for_batch(&flags);
-        Self::of(&flags, matches, transfers, input, journal)
+        Self::of(&flags, given, transfers, input, journal)
     }
 
     fn of(
         flags: &FetchFlags,
-        matches: &ArgMatches,
+        given: &GivenOptions,
         transfers: Vec<Transfer>,
         input: Option<Input>,
         journal: Option<JournalOptions>,
@@ -198,7 +197,7 @@ impl Invocation {
             fails_early: flags.fail_early,
             max_time: flags.max_time.filter(|time| !time.is_zero()),
             parallel: if flags.parallel { usize::from(flags.parallel_max) } else { 1 },
-            options: FetchOptions::of(flags, matches)?,
+            options: FetchOptions::of(flags, given)?,
             cookie_file: flags.http.cookie_jar.clone().filter(|_| !flags.batch.dry_run),
             write_out: flags.messages.write_out.as_deref().map(WriteOut::read).transpose()?,
             events: flags.messages.events.as_deref().map(Events::open).transpose()?,
@@ -231,17 +230,17 @@ impl Invocation {
 }
 
 impl FetchOptions {
-    fn of(flags: &FetchFlags, matches: &ArgMatches) -> Result<Self, Error> {
+    fn of(flags: &FetchFlags, given: &GivenOptions) -> Result<Self, Error> {
         let resume = flags.resumes();
         let keep = match flags.continue_at {
             Some(ContinueAt::Offset(offset)) => offset,
             _ => 0,
         };
         let continued = (keep > 0).then_some(ByteRange::Span { first: keep, last: None });
-        let http = http::options(flags, matches)?;
+        let http = http::options(flags, given)?;
         // Requests with a method, a body, or headers in the output are sent once, not in segments.
         let is_plain = !flags.include && !flags.head && http.method.is_none() && http.body.is_none();
-        let form = Form::of(&flags.http, matches)?;
+        let form = Form::of(&flags.http, given)?;
         let is_plain = is_plain && form.is_empty() && !http.raw && !http.ignore_content_length;
         let options = FileOptions::default()
             .keeping_part(!flags.batch.remove_on_error)
@@ -283,7 +282,7 @@ impl FetchOptions {
             mid_has_gateway: gateway::is_for(&flags.gateway, "mid"),
             condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
             typed_urls: TypedUrls::of(flags)?,
-            search: http::search(&flags.http, matches)?,
+            search: http::search(&flags.http, given)?,
             special_files: flags.network.special_files,
             checksum: ChecksumOptions::of(flags)?,
             opens_session: flags.telnet_and_mailto.connect,

@@ -31,18 +31,19 @@ mod transfer;
 mod work;
 
 use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
+use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
-use clap::{ArgMatches, FromArgMatches as _};
 use context::Run;
 use fetch_url::{Code, Error, Phase};
 
 use crate::config::{self, ConfigTarget};
 use crate::error::usage_error;
-use crate::flags::{self, Flags, Verb};
+use crate::flags::{self, Flags, GivenOptions, Verb};
 use crate::job::Invocation;
 use crate::render;
 use crate::signal;
@@ -66,18 +67,18 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Runs the groups of the command line, or its sub-command. Returns the first exit status that is not 0.
-fn run_groups(groups: Vec<(Flags, ArgMatches)>) -> u8 {
+fn run_groups(groups: Vec<(Flags, GivenOptions)>) -> u8 {
     let fails_early = groups.iter().any(|(flags, _)| flags.fetch.fail_early);
     let is_single = groups.len() == 1;
     let mut jobs = Vec::new();
-    for (flags, matches) in groups {
+    for (flags, given) in groups {
         match flags.verb {
-            Some(verb) if is_single => return run_verb(verb, &matches),
+            Some(verb) if is_single => return run_verb(verb, &given),
             Some(_) => {
                 return render::print_error(&usage_error("--next joins fetches, not sub-commands"), None);
             }
             // All groups are checked before the first one runs.
-            None => match Invocation::new(flags.fetch, &matches) {
+            None => match Invocation::new(flags.fetch, &given) {
                 Ok(job) => jobs.push(job),
                 Err(error) => return render::print_error(&error, None),
             },
@@ -97,17 +98,14 @@ fn run_groups(groups: Vec<(Flags, ArgMatches)>) -> u8 {
     first_failure
 }
 
-fn run_verb(verb: Verb, matches: &ArgMatches) -> u8 {
+fn run_verb(verb: Verb, given: &GivenOptions) -> u8 {
     match verb {
-        Verb::Explain(flags) => verbs::explain(&flags),
+        Verb::Explain(flags) => verbs::explain(&flags.0),
         Verb::Extract(flags) => verbs::extract(&flags),
         Verb::Completions { shell } => verbs::completions(shell),
         #[cfg(feature = "serve")]
         Verb::Serve(flags) => serve::run(*flags.0),
-        Verb::Mirror(flags) => match matches.subcommand() {
-            Some((_, matches)) => run(Invocation::mirror(*flags.0, matches)),
-            None => 99,
-        },
+        Verb::Mirror(flags) => run(Invocation::mirror(*flags.0, given)),
     }
 }
 
@@ -119,33 +117,36 @@ fn run(job: Result<Invocation, Error>) -> u8 {
 }
 
 /// Parses the arguments, preceded by those of the config files. Returns an exit status if the program should end.
-fn parse_with_defaults(mut arguments: Vec<OsString>) -> Result<(Flags, ArgMatches), u8> {
+fn parse_with_defaults(mut arguments: Vec<OsString>) -> Result<(Flags, GivenOptions), u8> {
     let is_plain = arguments.get(1).is_some_and(|first| first == "-q" || first == "--disable");
     if is_plain {
         arguments.remove(1);
     }
-    let (flags, matches) = parse_arguments(&arguments)?;
+    let (flags, given) = parse_arguments(&arguments)?;
     // Defaults are inserted after the sub-command.
     let (at, what, named) = match &flags.verb {
         None => (1, ConfigTarget::Fetch, &flags.fetch.config),
         Some(Verb::Mirror(mirror)) => (2, ConfigTarget::Mirror, &mirror.0.fetch.config),
-        Some(_) => return Ok((flags, matches)),
+        Some(_) => return Ok((flags, given)),
     };
     let own = if is_plain { Ok(Vec::new()) } else { config::user_config_arguments(what) };
     let named = config::named_config_arguments(named);
     let mut defaults = own.map_err(|error| render::print_error(&error, None))?;
     defaults.extend(named.map_err(|error| render::print_error(&error, None))?);
     if defaults.is_empty() {
-        return Ok((flags, matches));
+        return Ok((flags, given));
     }
     arguments.splice(at..at, defaults);
     parse_arguments(&arguments)
 }
 
-fn parse_arguments(arguments: &[OsString]) -> Result<(Flags, ArgMatches), u8> {
-    let parsed = flags::command().try_get_matches_from(arguments).and_then(|matches| {
-        let flags = Flags::from_arg_matches(&matches)?;
-        Ok((flags, matches))
+fn parse_arguments(arguments: &[OsString]) -> Result<(Flags, GivenOptions), u8> {
+    // To free the definitions and the matches of all options would take a tenth of the time of a short run.
+    let mut command = ManuallyDrop::new(flags::command());
+    let parsed = command.try_get_matches_from_mut(arguments).and_then(|matches| {
+        let mut matches = ManuallyDrop::new(matches);
+        let given = GivenOptions::of(&matches);
+        Ok((Flags::from_arg_matches_mut(&mut matches)?, given))
     });
     parsed.map_err(|error| {
         let short = match error.kind() {

@@ -2,24 +2,23 @@
 
 use std::io::Read as _;
 
-use clap::ArgMatches;
 use fetch_url::Error;
 use fetch_url::http::RequestBody;
 
 use super::option_file::read_option_file;
 use crate::error::usage_error;
-use crate::flags::HttpFlags;
+use crate::flags::{GivenOptions, HttpFlags};
 
 /// The maximum size of the data.
 const MAX_DATA_SIZE: u64 = 1024 * 1024 * 1024;
 
 /// Returns the body of the request, or `None` without data. One regular file of `--data-binary` or `--json` is read while
 /// it is sent.
-pub(super) fn body(http: &HttpFlags, matches: &ArgMatches) -> Result<Option<RequestBody>, Error> {
+pub(super) fn body(http: &HttpFlags, given: &GivenOptions) -> Result<Option<RequestBody>, Error> {
     match only_file(http).map(RequestBody::file) {
         Some(Ok(body)) => Ok(Some(body)),
         // Devices and pipes are read into memory now. A missing file is reported by this read.
-        None | Some(Err(_)) => Ok(joined(http, matches)?.map(Into::into)),
+        None | Some(Err(_)) => Ok(joined(http, given)?.map(Into::into)),
     }
 }
 
@@ -34,7 +33,7 @@ fn only_file(http: &HttpFlags) -> Option<&str> {
 
 /// Joins all data in the order of the command line: forms with `&`, JSON without separator. Returns `None` without
 /// data.
-pub(super) fn joined(http: &HttpFlags, matches: &ArgMatches) -> Result<Option<Vec<u8>>, Error> {
+pub(super) fn joined(http: &HttpFlags, given: &GivenOptions) -> Result<Option<Vec<u8>>, Error> {
     let mut pieces: Vec<(usize, Vec<u8>)> = Vec::new();
     for (name, texts, read) in [
         ("data", &http.data, form as Reader),
@@ -42,7 +41,7 @@ pub(super) fn joined(http: &HttpFlags, matches: &ArgMatches) -> Result<Option<Ve
         ("data_binary", &http.data_binary, file_bytes_or_text),
         ("data_urlencode", &http.data_urlencode, escaped_form),
     ] {
-        let places = matches.indices_of(name).into_iter().flatten();
+        let places = given.positions(name);
         for (place, text) in places.zip(texts) {
             pieces.push((place, read(text)?));
         }

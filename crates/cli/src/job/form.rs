@@ -9,7 +9,7 @@ use fetch_url::http::{FormPart, HttpOptions, Multipart, RequestBody};
 
 use super::option_file::read_option_file;
 use crate::error::usage_error;
-use crate::flags::HttpFlags;
+use crate::flags::{GivenOptions, HttpFlags};
 
 /// Maximum number of bytes of a form that standard input provides.
 const MAX_STDIN: u64 = 1024 * 1024 * 1024;
@@ -48,12 +48,12 @@ struct FormField {
 
 impl Form {
     /// Parses the names of the fields, in the order of the command line.
-    pub(super) fn of(http: &HttpFlags, matches: &clap::ArgMatches) -> Result<Self, Error> {
+    pub(super) fn of(http: &HttpFlags, given: &GivenOptions) -> Result<Self, Error> {
         let mut fields: Vec<(usize, FormField)> = Vec::new();
         for (id, option, texts, is_literal) in
             [("form", "-F", &http.form, false), ("form_string", "--form-string", &http.form_string, true)]
         {
-            for (place, text) in matches.indices_of(id).into_iter().flatten().zip(texts) {
+            for (place, text) in given.positions(id).zip(texts) {
                 let Some((name, value)) = text.split_once('=') else {
                     return Err(usage_error(format!("{option} {text}: expected NAME=VALUE"))
                         .with_hint("wget's -F is --force-html; -F is --form here, as in curl"));

@@ -2,17 +2,16 @@
 
 use std::path::Path;
 
-use clap::ArgMatches;
 use fetch_url::Error;
 use fetch_url::http::{CookieJar, HeaderField, HttpOptions, HttpVersion, RequestBody};
 
 use super::data;
 use super::option_file::read_option_file;
 use crate::error::usage_error;
-use crate::flags::{FetchFlags, HttpFlags};
+use crate::flags::{FetchFlags, GivenOptions, HttpFlags};
 
 /// Makes the HTTP options from the flags.
-pub(super) fn options(flags: &FetchFlags, matches: &ArgMatches) -> Result<HttpOptions, Error> {
+pub(super) fn options(flags: &FetchFlags, given: &GivenOptions) -> Result<HttpOptions, Error> {
     let http = &flags.http;
     let mut options = HttpOptions::default();
     options.method.clone_from(&http.method);
@@ -41,7 +40,7 @@ pub(super) fn options(flags: &FetchFlags, matches: &ArgMatches) -> Result<HttpOp
         })?);
         options.method.get_or_insert_with(|| "PUT".to_owned());
     } else if !http.get {
-        options.body = data::body(http, matches)?;
+        options.body = data::body(http, given)?;
     }
     if flags.head && options.body.is_some() {
         return Err(usage_error("-I cannot be combined with data to send"));
@@ -70,8 +69,8 @@ fn saved_etag(path: &Path) -> Result<Option<String>, Error> {
 }
 
 /// Returns the query that `-G` adds to the URL.
-pub(super) fn search(http: &HttpFlags, matches: &ArgMatches) -> Result<Option<Vec<u8>>, Error> {
-    let data = if http.get { data::joined(http, matches)? } else { None };
+pub(super) fn search(http: &HttpFlags, given: &GivenOptions) -> Result<Option<Vec<u8>>, Error> {
+    let data = if http.get { data::joined(http, given)? } else { None };
     Ok(data.filter(|data| !data.is_empty()))
 }
 

@@ -4,8 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches};
+use clap::Arg;
 use fetch_url::http::IndexRule;
 use fetch_url::mirror::{Glob, TreeRules};
 use fetch_url::news::UpcomingUrls;
@@ -15,7 +14,9 @@ use fetch_url::{Error, Request};
 
 use super::{FetchOptions, Invocation, JournalOptions};
 use crate::error::usage_error;
-use crate::flags::{ContinueAt, FetchFlags, Format, ListFormat, MirrorFlags, SINGLE_OBJECT_OPTIONS, command};
+use crate::flags::{
+    ContinueAt, FetchFlags, Format, GivenOptions, ListFormat, MirrorFlags, SINGLE_OBJECT_OPTIONS, command,
+};
 
 /// The default number of parallel transfers: archives allow few connections per client.
 const DEFAULT_PARALLEL: usize = 4;
@@ -72,9 +73,9 @@ impl MirrorJob {
 
 impl Invocation {
     /// Checks the flags and makes the invocation of a mirror.
-    pub(crate) fn mirror(flags: MirrorFlags, matches: &ArgMatches) -> Result<Self, Error> {
+    pub(crate) fn mirror(flags: MirrorFlags, given: &GivenOptions) -> Result<Self, Error> {
         let MirrorFlags { tree, mut fetch } = flags;
-        reject_single_object_options(&fetch, matches)?;
+        reject_single_object_options(&fetch, given)?;
         let mut positionals = std::mem::take(&mut fetch.urls).into_iter();
         let Some(url) = positionals.next() else { return Err(usage_error("no URL was given")) };
         let directory = positionals.next().map(PathBuf::from);
@@ -84,7 +85,7 @@ impl Invocation {
         // A mirror always sets modification times, which show changes, and resumes partial downloads.
         (fetch.remote_time, fetch.continue_flag) = (true, true);
         fetch.ftp.list_format = ListFormat::Long;
-        let listing_options = FetchOptions::of(&fetch, matches)?;
+        let listing_options = FetchOptions::of(&fetch, given)?;
         let mut rules = TreeRules::default();
         rules.max_depth = tree.max_depth;
         rules.max_entries = fetch.max_entries.unwrap_or(rules.max_entries);
@@ -112,7 +113,7 @@ impl Invocation {
             rules,
             deletes: tree.delete,
         };
-        let parallel_max_given = matches.value_source("parallel_max") == Some(ValueSource::CommandLine);
+        let parallel_max_given = given.contains("parallel_max");
         let parallel = match (job.is_news(), fetch.parallel || parallel_max_given) {
             (true, _) => 1,
             (false, true) => usize::from(fetch.parallel_max),
@@ -120,18 +121,17 @@ impl Invocation {
         };
         let subject = job.start.without_password().to_string();
         let journal = JournalOptions::for_mirror(&job.directory, subject, fetch.batch.dry_run);
-        let mut invocation = Self::of(&fetch, matches, Vec::new(), None, Some(journal))?;
+        let mut invocation = Self::of(&fetch, given, Vec::new(), None, Some(journal))?;
         (invocation.parallel, invocation.mirror) = (parallel, Some(job));
         Ok(invocation)
     }
 }
 
 /// Rejects the options in [`SINGLE_OBJECT_OPTIONS`].
-fn reject_single_object_options(flags: &FetchFlags, matches: &ArgMatches) -> Result<(), Error> {
+fn reject_single_object_options(flags: &FetchFlags, given: &GivenOptions) -> Result<(), Error> {
     let is_given = |id: &&&str| {
         let is_text = **id == "format" && flags.format == Format::Text;
-        let is_known = matches.try_contains_id(id).is_ok();
-        is_known && !is_text && matches.value_source(id) == Some(ValueSource::CommandLine)
+        !is_text && given.contains(id)
     };
     let wrong = SINGLE_OBJECT_OPTIONS.iter().find(is_given).and_then(|id| {
         let command = command();

@@ -4,15 +4,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::ArgMatches;
-use clap::parser::ValueSource;
 use fetch_url::mirror::{FileEntry, OrdinaryPage};
 use fetch_url::url::{PercentEncoded, charset, mask_password};
 use fetch_url::{Checksum, Code, Error, Phase};
 
 use super::{news, url_globs};
 use crate::error::usage_error;
-use crate::flags::{FetchFlags, Format};
+use crate::flags::{FetchFlags, Format, GivenOptions};
 
 /// A URL and the output for its object.
 #[derive(Clone, Debug)]
@@ -76,8 +74,8 @@ pub(crate) enum Output {
 }
 
 /// Pairs URLs and outputs: the first `-o` or `-O` belongs to the first URL, as in curl.
-pub(super) fn transfers(flags: &FetchFlags, matches: &ArgMatches) -> Result<Vec<Transfer>, Error> {
-    let outputs = outputs(flags, matches);
+pub(super) fn transfers(flags: &FetchFlags, given: &GivenOptions) -> Result<Vec<Transfer>, Error> {
+    let outputs = outputs(flags, given);
     if outputs.len() > flags.urls.len() {
         return Err(usage_error("there are more -o and -O than URLs"));
     }
@@ -126,14 +124,10 @@ pub(super) fn transfers(flags: &FetchFlags, matches: &ArgMatches) -> Result<Vec<
     Ok(all)
 }
 
-fn outputs(flags: &FetchFlags, matches: &ArgMatches) -> Vec<Output> {
-    let written = |name: &str| {
-        let is_written = matches.value_source(name) == Some(ValueSource::CommandLine);
-        matches.indices_of(name).filter(|_| is_written).into_iter().flatten().collect::<Vec<usize>>()
-    };
+fn outputs(flags: &FetchFlags, given: &GivenOptions) -> Vec<Output> {
     let files = flags.output.iter().map(|path| file(flags, path));
-    let mut all: Vec<(usize, Output)> = written("output").into_iter().zip(files).collect();
-    all.extend(written("remote_name").into_iter().map(|index| (index, named(flags))));
+    let mut all: Vec<(usize, Output)> = given.positions("output").zip(files).collect();
+    all.extend(given.positions("remote_name").map(|index| (index, named(flags))));
     all.sort_by_key(|(index, _)| *index);
     all.into_iter().map(|(_, output)| output).collect()
 }
