@@ -264,7 +264,7 @@ where
         .with_ansi(false)
         .with_timer(tracing_subscriber::fmt::time::uptime())
         .with_writer(to)
-        .with_filter(targets(2).with_target(RAW_TRACE_TARGET, Level::TRACE))
+        .with_filter(targets(2).with_target(RAW_TRACE_TARGET, Level::DEBUG))
 }
 
 /// Returns the log targets for the number of `-v` options.
@@ -273,7 +273,7 @@ fn targets(verbose: u8) -> Targets {
     let filter = match verbose {
         1 => filter,
         2 => filter.with_target("fetch_url", Level::DEBUG),
-        _ => filter.with_target("fetch_url", Level::TRACE).with_default(Level::DEBUG),
+        _ => filter.with_default(Level::DEBUG),
     };
     filter.with_target("suppaftp", LevelFilter::OFF).with_target(RAW_TRACE_TARGET, LevelFilter::OFF)
 }
