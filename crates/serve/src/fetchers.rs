@@ -20,6 +20,7 @@ pub(crate) struct Fetchers {
     files: Option<(Fetcher, PathBuf)>,
     policy: Policy,
     tls: TlsOptions,
+    credentials: Credentials,
 }
 
 impl Fetchers {
@@ -55,6 +56,7 @@ impl Fetchers {
             files,
             policy,
             tls: options.tls.clone(),
+            credentials: options.credentials.clone(),
         })
     }
 
@@ -75,6 +77,11 @@ impl Fetchers {
         let policy = if is_http { returning_redirects(self.policy.clone()) } else { self.policy.clone() };
         let credentials = Credentials::default().for_origin(&url.to_string(), login)?;
         Fetcher::builder().policy(policy).tls(self.tls.clone()).credentials(credentials).try_build()
+    }
+
+    /// Returns `true` if requests for `url` have a login of this server, such as one of netrc.
+    pub(crate) fn has_login_for(&self, url: &Url<'_>) -> bool {
+        self.credentials.has_login_for(url)
     }
 
     /// Returns the directory of the local files that are served.

@@ -25,6 +25,7 @@ mod answer;
 mod answer_body;
 mod article;
 mod authorization;
+mod cache;
 mod conditions;
 mod connect;
 mod disposition;

@@ -25,6 +25,11 @@ pub struct ServeOptions {
     pub host_names: Vec<String>,
     /// The directory whose files are served as `file:` URLs. Default: none, `file:` URLs are refused.
     pub file_root: Option<PathBuf>,
+    /// The directory of the cache. Default: none, nothing is stored.
+    pub cache: Option<PathBuf>,
+    /// The maximum size of all files of the cache in bytes; the objects that were not used for the longest time are
+    /// removed. Default: 1 GiB.
+    pub cache_size: u64,
     /// The server for news URLs that name none.
     pub news_server: Option<HostPort<'static>>,
     /// Timeouts, limits and network policy of the requests to other servers.
@@ -49,6 +54,8 @@ impl Default for ServeOptions {
             allowed_clients: Vec::new(),
             host_names: Vec::new(),
             file_root: None,
+            cache: None,
+            cache_size: 1 << 30,
             news_server: None,
             policy: Policy::default(),
             credentials: Credentials::default(),

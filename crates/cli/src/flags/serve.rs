@@ -87,6 +87,16 @@ pub struct ServeFlags {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Targets")]
     pub retry: u32,
 
+    /// Store objects of http and ftp servers in DIR, and use them while their servers confirm them
+    ///
+    /// DIR is created, or is an earlier cache; another directory with files is an error. Several servers
+    /// may use one DIR. Objects that need a login are never stored.
+    #[arg(long, value_name = "DIR", help_heading = "Cache")]
+    pub cache: Option<PathBuf>,
+    /// Maximum size of the cache; the objects that were not used for the longest time are removed
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1G", requires = "cache", help_heading = "Cache")]
+    pub cache_size: u64,
+
     /// Append a line for each answer to FILE, in the common log format; - is standard output
     #[arg(long, value_name = "FILE", help_heading = "Logs")]
     pub log: Option<PathBuf>,

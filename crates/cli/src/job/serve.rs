@@ -37,6 +37,8 @@ pub(crate) fn options(flags: ServeFlags) -> Result<ServeOptions, Error> {
     options.allowed_clients = flags.allow_client;
     options.host_names = flags.host_name;
     options.file_root = flags.allow_file;
+    options.cache = flags.cache;
+    options.cache_size = flags.cache_size;
     Ok(options)
 }
 

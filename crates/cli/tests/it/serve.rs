@@ -13,6 +13,8 @@ use fetch_url_tests::{
 
 use crate::support::{RunResult, fetch_url_command, run_command};
 
+mod cache;
+
 /// A running `fetch-url serve`. It is killed when dropped.
 struct Serve {
     process: Child,
@@ -194,6 +196,9 @@ fn invalid_options_exit_with_2() {
         (&["--netrc-file", "/no/such/file"], "/no/such/file"),
         (&["--max-clients", "0"], "--max-clients"),
         (&["--log", "/no/such/directory/log"], "/no/such/directory/log"),
+        (&["--cache-size", "1G"], "--cache"),
+        (&["--cache", "/etc"], "the directory has other files"),
+        (&["--cache", "/proc/no-cache"], "/proc/no-cache"),
         (&["http://h/"], "http://h/"),
     ] {
         run_serve(arguments).assert_exit(2).assert_stderr_contains(message);

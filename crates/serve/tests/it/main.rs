@@ -3,6 +3,8 @@
 #![allow(clippy::expect_used, reason = "a test that cannot be set up fails")]
 
 mod browser;
+mod cache;
+mod cache_faults;
 mod clients;
 mod conditions;
 mod connect;
