@@ -40,6 +40,7 @@ mod listen;
 mod local_files;
 mod log;
 mod media_type;
+mod memory;
 mod options;
 mod pages;
 mod request_head;

@@ -77,6 +77,10 @@ pub struct ServeLimits {
     /// The maximum number of requests of one client address at the same time. Further requests get status 429. Default:
     /// 256.
     pub max_requests_per_client: usize,
+    /// The maximum memory of the requests of all clients that are under way, in bytes: 2 MiB for each object, 48 MiB for
+    /// each news article that is shown as a page, 256 KiB for each tunnel. Further requests get status 503. Connections
+    /// without a request have their heads besides. Default: 1 GiB.
+    pub max_memory: u64,
     /// The maximum size of a request head in bytes. A larger one gets status 431. Default: 32 KiB.
     pub max_header_size: usize,
     /// The maximum time from the first to the last byte of a request head. A slower one gets status 408. Default: 10 s.
@@ -95,6 +99,7 @@ impl Default for ServeLimits {
         Self {
             max_clients: 256,
             max_requests_per_client: 256,
+            max_memory: 1 << 30,
             max_header_size: 32 * 1024,
             header_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(60),

@@ -13,6 +13,7 @@ use crate::authorization::KnownLogins;
 use crate::cache::Cache;
 use crate::fetchers::Fetchers;
 use crate::log::{Logs, unix_time};
+use crate::memory::MemoryLimit;
 use crate::options::{ServeLimits, ServeOptions};
 
 /// The number of errors that the start page shows.
@@ -31,6 +32,7 @@ pub(crate) struct Shared {
     pub(crate) via_name: String,
     pub(crate) known_logins: KnownLogins,
     pub(crate) cache: Option<Arc<Cache>>,
+    pub(crate) memory: MemoryLimit,
     requests: Mutex<HashMap<IpAddr, usize>>,
     recent_errors: Mutex<VecDeque<RecentError>>,
     answers: AtomicUsize,
@@ -69,6 +71,7 @@ impl Shared {
             via_name: format!("fetch-url-{:016x}", random_number()),
             known_logins: KnownLogins::default(),
             cache,
+            memory: MemoryLimit::new(options.limits.max_memory)?,
             requests: Mutex::default(),
             recent_errors: Mutex::default(),
             answers: AtomicUsize::new(0),

@@ -29,6 +29,7 @@ pub(crate) fn options(flags: ServeFlags) -> Result<ServeOptions, Error> {
     let limits = &mut options.limits;
     limits.max_clients = flags.max_clients.into();
     limits.max_requests_per_client = flags.max_requests_per_client.into();
+    limits.max_memory = flags.max_memory;
     limits.max_header_size = usize::try_from(flags.max_header_size).unwrap_or(usize::MAX);
     limits.header_timeout = bounded(flags.header_timeout);
     limits.idle_timeout = bounded(flags.idle_timeout);

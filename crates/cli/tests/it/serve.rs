@@ -195,6 +195,7 @@ fn invalid_options_exit_with_2() {
         (&["--news-server", "a b"], "--news-server"),
         (&["--netrc-file", "/no/such/file"], "/no/such/file"),
         (&["--max-clients", "0"], "--max-clients"),
+        (&["--max-memory", "1M"], "--max-memory SIZE of fetch-url serve is at least 48M"),
         (&["--log", "/no/such/directory/log"], "/no/such/directory/log"),
         (&["--cache-size", "1G"], "--cache"),
         (&["--cache", "/etc"], "the directory has other files"),

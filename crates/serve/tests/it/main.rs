@@ -16,6 +16,7 @@ mod hostile_upstream;
 mod limits;
 mod logins;
 mod logs;
+mod memory;
 mod objects;
 mod pages;
 mod security;
