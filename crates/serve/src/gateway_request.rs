@@ -139,7 +139,9 @@ impl GatewayRequest {
         match &url {
             Url::Http(_) => request = request.http(http_options(shared, head, asked.form)),
             Url::Gopher(_) => request = request.gopher(gopher_options(asked)),
-            Url::Ftp(_) => request = request.ftp(ftp_options()),
+            Url::Ftp(_) => {
+                request = request.ftp(ftp_options()).http(forwarded_options(shared, head));
+            }
             Url::Nntp(_) => request = request.news(news_options()),
             _ => {}
         }
@@ -164,11 +166,23 @@ fn http_options(shared: &Shared, head: &RequestHead, form: Form) -> HttpOptions 
         .filter(|(name, _)| is_forwarded(name))
         .map(|(name, value)| HeaderField::new(name.clone(), value.clone()))
         .collect();
+    options.headers.push(via_field(shared, head));
+    options
+}
+
+/// Returns the options of an ftp request, which an HTTP proxy may get: it recognises loops by `Via`.
+fn forwarded_options(shared: &Shared, head: &RequestHead) -> HttpOptions {
+    let mut options = HttpOptions::default();
+    options.headers = vec![via_field(shared, head)];
+    options
+}
+
+/// Returns the field `Via` of a request that this server passes on.
+fn via_field(shared: &Shared, head: &RequestHead) -> HeaderField {
     let via = head.values("via").map(|value| String::from_utf8_lossy(value).into_owned());
     let own = format!("1.{} {}", head.version, shared.via_name);
     let via = via.chain([own]).collect::<Vec<_>>().join(", ");
-    options.headers.push(HeaderField::new("via", via));
-    options
+    HeaderField::new("via", via)
 }
 
 /// Returns the options for listings with sizes and times.

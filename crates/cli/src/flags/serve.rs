@@ -7,9 +7,9 @@ use std::time::Duration;
 use clap::{ArgAction, Args};
 use fetch_url_serve::ClientNetwork;
 
-use super::TlsFlags;
 use super::deferred::DeferrableFlags;
 use super::values::{parse_seconds, parse_size};
+use super::{ProxyFlags, TlsFlags};
 
 impl DeferrableFlags for ServeFlags {}
 
@@ -109,6 +109,10 @@ pub struct ServeFlags {
     /// Append a JSON object for each answer to FILE; - is standard output
     #[arg(long, value_name = "FILE", help_heading = "Logs")]
     pub events: Option<PathBuf>,
+
+    /// Options for proxies.
+    #[command(flatten, next_help_heading = "Proxies")]
+    pub proxy: ProxyFlags,
 
     /// Options for TLS.
     #[command(flatten, next_help_heading = "TLS")]

@@ -17,6 +17,7 @@ use crate::flags::serve::ServeFlags;
 pub(crate) fn options(flags: ServeFlags) -> Result<ServeOptions, Error> {
     let mut options = ServeOptions::default();
     options.policy = policy(&flags);
+    options.policy.network.proxies = super::policy::proxies(&flags.proxy)?;
     options.credentials = credentials(&flags)?;
     options.tls = tls::options(&flags.tls)?;
     let (server, source) = match flags.news_server {

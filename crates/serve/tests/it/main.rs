@@ -19,5 +19,6 @@ mod logs;
 mod memory;
 mod objects;
 mod pages;
+mod proxies;
 mod security;
 mod support;

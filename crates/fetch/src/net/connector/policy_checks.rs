@@ -122,7 +122,8 @@ impl Connector {
         let refused = &self.network.policy.refused_endpoints;
         if refused.iter().any(|refused| covers(*refused, address)) {
             let detail = format!("{address} is the address of this program");
-            return Err(Error::new(Code::Policy, Phase::Connect, detail));
+            let error = Error::new(Code::Policy, Phase::Connect, detail);
+            return Err(error.with_hint("a request to itself would never end"));
         }
         Ok(())
     }
