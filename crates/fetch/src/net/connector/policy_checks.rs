@@ -118,7 +118,7 @@ impl Connector {
 
 impl Connector {
     /// Checks that `address` is none of the endpoints that the caller refuses.
-    pub(super) fn check_endpoint(&self, address: SocketAddr) -> Result<(), Error> {
+    pub(in crate::net) fn check_endpoint(&self, address: SocketAddr) -> Result<(), Error> {
         let refused = &self.network.policy.refused_endpoints;
         if refused.iter().any(|refused| covers(*refused, address)) {
             let detail = format!("{address} is the address of this program");
