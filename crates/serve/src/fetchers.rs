@@ -1,8 +1,8 @@
 //! The fetchers of a server, each with the policy for its URLs.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
+use fetch_url::file::FileRoot;
 use fetch_url::policy::Schemes;
 use fetch_url::url::{HostPort, SCHEMES, SchemeFamily};
 use fetch_url::{Code, Credential, Credentials, Error, Fetcher, Hint, Phase, Policy, TlsOptions, Url};
@@ -17,7 +17,7 @@ pub(crate) struct Fetchers {
     /// Follows redirects, which other schemes have within their own protocol.
     other: Fetcher,
     /// Reads local files below the directory.
-    files: Option<(Fetcher, PathBuf)>,
+    files: Option<(Fetcher, FileRoot)>,
     policy: Policy,
     tls: TlsOptions,
     credentials: Credentials,
@@ -41,9 +41,7 @@ impl Fetchers {
         let files = match &options.file_root {
             None => None,
             Some(root) => {
-                let root = root.canonicalize().map_err(|error| {
-                    Error::new(Code::Usage, Phase::Plan, format!("{}: {error}", root.display()))
-                })?;
+                let root = FileRoot::open(root)?;
                 let mut policy = Policy::default();
                 policy.limits = options.policy.limits;
                 policy.redirects.schemes = Schemes::only(["file"]);
@@ -88,7 +86,7 @@ impl Fetchers {
     ///
     /// # Errors
     /// `Code::Policy` if there is none.
-    pub(crate) fn file_root(&self) -> Result<&PathBuf, Error> {
+    pub(crate) fn file_root(&self) -> Result<&FileRoot, Error> {
         self.files.as_ref().map(|(_, root)| root).ok_or_else(files_refused)
     }
 

@@ -10,7 +10,6 @@ use fetch_url::{Code, Condition, Credential, Error, Phase, Request, Url};
 use crate::authorization::login_for;
 use crate::conditions::{modified_since, wanted_range};
 use crate::link::Form;
-use crate::local_files::resolve_beneath;
 use crate::request_head::RequestHead;
 use crate::request_target::AskedUrl;
 use crate::shared::Shared;
@@ -116,12 +115,8 @@ impl GatewayRequest {
     /// `Code::BadUrl`; `Code::Policy` and `Code::NotFound` for local files that are not served.
     pub(crate) fn new(shared: &Shared, head: &RequestHead, asked: &AskedUrl) -> Result<Self, Error> {
         let url = asked_url(asked)?;
-        let target = match &url {
-            Url::File(file) => resolve_beneath(file, shared.fetchers.file_root()?)?,
-            _ => url.clone(),
-        };
         let login = login_for(head, asked.form, &url, &shared.known_logins);
-        let mut request = Request::from_url(target);
+        let mut request = Request::from_url(url.clone());
         if let Some(server) = &shared.news_server {
             request = request.news_server(server.clone());
         }
@@ -142,6 +137,7 @@ impl GatewayRequest {
             Url::Ftp(_) => {
                 request = request.ftp(ftp_options()).http(forwarded_options(shared, head));
             }
+            Url::File(_) => request = request.with_extra(shared.fetchers.file_root()?.clone()),
             Url::Nntp(_) => request = request.news(news_options()),
             _ => {}
         }

@@ -37,7 +37,6 @@ mod handler;
 mod head_stream;
 mod link;
 mod listen;
-mod local_files;
 mod log;
 mod media_type;
 mod memory;

@@ -63,7 +63,8 @@ pub struct ServeFlags {
     pub allow_port: Vec<u16>,
     /// Serve the files below DIR as file URLs
     ///
-    /// File URLs are refused by default. Symbolic links that lead out of DIR are refused.
+    /// File URLs are refused by default. Symbolic links that lead out of DIR, or have an absolute
+    /// target, are refused. Needs Linux 5.6.
     #[arg(long, value_name = "DIR", help_heading = "Targets")]
     pub allow_file: Option<PathBuf>,
     /// News server for URLs such as news:comp.lang.rust
