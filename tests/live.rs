@@ -31,6 +31,7 @@ mod live {
     mod peers;
     mod program;
     mod proxies;
+    mod serve;
     mod server;
     mod telnet;
     mod terminal;

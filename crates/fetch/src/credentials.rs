@@ -192,6 +192,11 @@ impl Credentials {
         self
     }
 
+    /// Returns `true` if a request for `url` has a login: one of the URL itself, of its server, or of the netrc file.
+    pub fn has_login_for(&self, url: &Url<'_>) -> bool {
+        self.select(url, Some(url)).is_some()
+    }
+
     /// Selects the credential for `url`. `origin` is the caller's URL, or `None` after a redirect to another
     /// server: then only the login in `url`, netrc entries and credentials per host apply.
     pub(crate) fn select(&self, url: &Url<'_>, origin: Option<&Url<'_>>) -> Option<Credential> {

@@ -118,6 +118,11 @@ pub mod http {
     pub use crate::drivers::http::request_body::RequestBody;
 }
 
+/// Options of the file driver (RFC 1738 §3.10).
+pub mod file {
+    pub use crate::drivers::file::root::FileRoot;
+}
+
 /// Options of the FTP driver (RFC 959).
 #[cfg(feature = "ftp")]
 pub mod ftp {

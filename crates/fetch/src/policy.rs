@@ -261,7 +261,8 @@ pub struct NetworkPolicy {
     pub allow_private: bool,
     /// Ports that are allowed although they belong to another protocol. Default: none.
     pub allowed_ports: Vec<u16>,
-    /// Addresses and ports that are never contacted, such as those on which the program itself listens. An unspecified
+    /// Addresses and ports that are never contacted, such as those on which the program itself listens: neither as
+    /// servers, nor for FTP data, nor as proxies. An unspecified
     /// address (`0.0.0.0`, `::`) stands for every loopback address. Default: none.
     pub refused_endpoints: Vec<SocketAddr>,
     /// Overrides of name resolution and routing.

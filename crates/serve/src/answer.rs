@@ -6,6 +6,7 @@ use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, V
 use http::{Response, StatusCode};
 
 use crate::answer_body::{ActiveAnswer, AnswerBody, AnswerContent};
+use crate::memory::MemoryPermit;
 use crate::security_headers::{Author, add_security_headers};
 
 /// The media type of the pages of this server.
@@ -19,12 +20,21 @@ pub(crate) struct Answer {
     pub(crate) author: Author,
     /// The error that the answer reports, for the logs.
     pub(crate) error: Option<(&'static str, String)>,
+    /// The memory that the answer may use until it is sent.
+    pub(crate) memory: Option<MemoryPermit>,
 }
 
 impl Answer {
     /// Creates an answer of `author` without content.
     pub(crate) fn new(status: StatusCode, author: Author) -> Self {
-        Self { status, headers: HeaderMap::new(), content: AnswerContent::None, author, error: None }
+        Self {
+            status,
+            headers: HeaderMap::new(),
+            content: AnswerContent::None,
+            author,
+            error: None,
+            memory: None,
+        }
     }
 
     /// Creates an answer with a page of this server.
@@ -57,13 +67,14 @@ impl Answer {
 
     /// Returns the response for hyper. With `closes`, the connection is closed after it.
     pub(crate) fn into_response(self, mut active: ActiveAnswer, closes: bool) -> Response<AnswerBody> {
-        let Self { status, mut headers, content, author, error } = self;
+        let Self { status, mut headers, content, author, error, memory } = self;
         add_security_headers(&mut headers, author);
         if closes {
             headers.insert(http::header::CONNECTION, HeaderValue::from_static("close"));
         }
         active.record.status = status.as_u16();
         active.record.error = error;
+        active.memory = memory;
         let mut response = Response::new(AnswerBody::new(content, active));
         *response.status_mut() = status;
         *response.headers_mut() = headers;

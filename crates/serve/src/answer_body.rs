@@ -13,6 +13,7 @@ use http_body::{Body, Frame, SizeHint};
 
 use crate::head_stream::UnansweredGuard;
 use crate::log::{AnswerRecord, error_for_log};
+use crate::memory::MemoryPermit;
 use crate::shared::{RequestPermit, Shared};
 
 /// The content of an answer.
@@ -51,6 +52,8 @@ pub(crate) struct ActiveAnswer {
     pub(crate) record: AnswerRecord,
     pub(crate) started: Instant,
     pub(crate) _permit: Option<RequestPermit>,
+    /// Held until the content is sent.
+    pub(crate) memory: Option<MemoryPermit>,
     pub(crate) unanswered: Option<UnansweredGuard>,
 }
 

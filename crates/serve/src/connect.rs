@@ -6,6 +6,8 @@ use fetch_url::driver::ServerStream;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 
+use crate::memory::MemoryPermit;
+
 /// The size of the buffer of each direction, in bytes.
 const BUFFER_SIZE: usize = 16 * 1024;
 
@@ -14,6 +16,8 @@ const BUFFER_SIZE: usize = 16 * 1024;
 pub(crate) struct Tunnel {
     pub(crate) client: OnUpgrade,
     pub(crate) server: ServerStream,
+    /// Held until the tunnel ends.
+    pub(crate) memory: MemoryPermit,
 }
 
 /// The place where a handler leaves the tunnel for the task of its connection.
@@ -33,7 +37,7 @@ impl TunnelSlot {
 impl Tunnel {
     /// Relays bytes until both sides have ended, or one of them fails.
     pub(crate) async fn run(self) {
-        let Self { client, mut server } = self;
+        let Self { client, mut server, memory: _memory } = self;
         let Ok(client) = client.await else { return };
         let mut client = TokioIo::new(client);
         // A lost connection ends the tunnel, as it would without one.

@@ -45,7 +45,9 @@ fn hint_text(error: &Error) -> Option<String> {
             Some("give a user name and a password; a news server needs nntps: for it".to_owned())
         }
         Some(Hint::PrivateRedirect) => Some(PRIVATE.to_owned()),
-        None if error.code() == Code::Policy && error.phase() == Phase::Connect => Some(PRIVATE.to_owned()),
+        None if error.code() == Code::Policy && matches!(error.phase(), Phase::Connect | Phase::Proxy) => {
+            Some(PRIVATE.to_owned())
+        }
         _ => None,
     }
 }

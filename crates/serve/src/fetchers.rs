@@ -1,8 +1,8 @@
 //! The fetchers of a server, each with the policy for its URLs.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
+use fetch_url::file::FileRoot;
 use fetch_url::policy::Schemes;
 use fetch_url::url::{HostPort, SCHEMES, SchemeFamily};
 use fetch_url::{Code, Credential, Credentials, Error, Fetcher, Hint, Phase, Policy, TlsOptions, Url};
@@ -17,9 +17,10 @@ pub(crate) struct Fetchers {
     /// Follows redirects, which other schemes have within their own protocol.
     other: Fetcher,
     /// Reads local files below the directory.
-    files: Option<(Fetcher, PathBuf)>,
+    files: Option<(Fetcher, FileRoot)>,
     policy: Policy,
     tls: TlsOptions,
+    credentials: Credentials,
 }
 
 impl Fetchers {
@@ -40,9 +41,7 @@ impl Fetchers {
         let files = match &options.file_root {
             None => None,
             Some(root) => {
-                let root = root.canonicalize().map_err(|error| {
-                    Error::new(Code::Usage, Phase::Plan, format!("{}: {error}", root.display()))
-                })?;
+                let root = FileRoot::open(root)?;
                 let mut policy = Policy::default();
                 policy.limits = options.policy.limits;
                 policy.redirects.schemes = Schemes::only(["file"]);
@@ -55,6 +54,7 @@ impl Fetchers {
             files,
             policy,
             tls: options.tls.clone(),
+            credentials: options.credentials.clone(),
         })
     }
 
@@ -77,11 +77,16 @@ impl Fetchers {
         Fetcher::builder().policy(policy).tls(self.tls.clone()).credentials(credentials).try_build()
     }
 
+    /// Returns `true` if requests for `url` have a login of this server, such as one of netrc.
+    pub(crate) fn has_login_for(&self, url: &Url<'_>) -> bool {
+        self.credentials.has_login_for(url)
+    }
+
     /// Returns the directory of the local files that are served.
     ///
     /// # Errors
     /// `Code::Policy` if there is none.
-    pub(crate) fn file_root(&self) -> Result<&PathBuf, Error> {
+    pub(crate) fn file_root(&self) -> Result<&FileRoot, Error> {
         self.files.as_ref().map(|(_, root)| root).ok_or_else(files_refused)
     }
 

@@ -10,7 +10,6 @@ use fetch_url::{Code, Condition, Credential, Error, Phase, Request, Url};
 use crate::authorization::login_for;
 use crate::conditions::{modified_since, wanted_range};
 use crate::link::Form;
-use crate::local_files::resolve_beneath;
 use crate::request_head::RequestHead;
 use crate::request_target::AskedUrl;
 use crate::shared::Shared;
@@ -116,12 +115,8 @@ impl GatewayRequest {
     /// `Code::BadUrl`; `Code::Policy` and `Code::NotFound` for local files that are not served.
     pub(crate) fn new(shared: &Shared, head: &RequestHead, asked: &AskedUrl) -> Result<Self, Error> {
         let url = asked_url(asked)?;
-        let target = match &url {
-            Url::File(file) => resolve_beneath(file, shared.fetchers.file_root()?)?,
-            _ => url.clone(),
-        };
         let login = login_for(head, asked.form, &url, &shared.known_logins);
-        let mut request = Request::from_url(target);
+        let mut request = Request::from_url(url.clone());
         if let Some(server) = &shared.news_server {
             request = request.news_server(server.clone());
         }
@@ -139,7 +134,10 @@ impl GatewayRequest {
         match &url {
             Url::Http(_) => request = request.http(http_options(shared, head, asked.form)),
             Url::Gopher(_) => request = request.gopher(gopher_options(asked)),
-            Url::Ftp(_) => request = request.ftp(ftp_options()),
+            Url::Ftp(_) => {
+                request = request.ftp(ftp_options()).http(forwarded_options(shared, head));
+            }
+            Url::File(_) => request = request.with_extra(shared.fetchers.file_root()?.clone()),
             Url::Nntp(_) => request = request.news(news_options()),
             _ => {}
         }
@@ -164,11 +162,23 @@ fn http_options(shared: &Shared, head: &RequestHead, form: Form) -> HttpOptions 
         .filter(|(name, _)| is_forwarded(name))
         .map(|(name, value)| HeaderField::new(name.clone(), value.clone()))
         .collect();
+    options.headers.push(via_field(shared, head));
+    options
+}
+
+/// Returns the options of an ftp request, which an HTTP proxy may get: it recognises loops by `Via`.
+fn forwarded_options(shared: &Shared, head: &RequestHead) -> HttpOptions {
+    let mut options = HttpOptions::default();
+    options.headers = vec![via_field(shared, head)];
+    options
+}
+
+/// Returns the field `Via` of a request that this server passes on.
+fn via_field(shared: &Shared, head: &RequestHead) -> HeaderField {
     let via = head.values("via").map(|value| String::from_utf8_lossy(value).into_owned());
     let own = format!("1.{} {}", head.version, shared.via_name);
     let via = via.chain([own]).collect::<Vec<_>>().join(", ");
-    options.headers.push(HeaderField::new("via", via));
-    options
+    HeaderField::new("via", via)
 }
 
 /// Returns the options for listings with sizes and times.

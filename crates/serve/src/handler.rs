@@ -20,6 +20,7 @@ use crate::gateway_request::{asked_url, corrected_path};
 use crate::head_stream::HeadQueue;
 use crate::link::Form;
 use crate::log::AnswerRecord;
+use crate::memory::MemoryNeed;
 use crate::pages;
 use crate::request_head::{HeadFault, RequestHead};
 use crate::request_target::{Asked, AskedUrl, target_for_log};
@@ -58,6 +59,7 @@ pub(crate) async fn answer(
         record: record(connection.peer, head.as_ref().ok()),
         started,
         _permit: permit,
+        memory: None,
         unanswered,
     };
     let head = match head {
@@ -164,9 +166,12 @@ async fn tunnel(
     server: &HostPort<'static>,
     request: &mut Request<Incoming>,
 ) -> Answer {
+    let Some(memory) = connection.shared.memory.reserve(MemoryNeed::Tunnel) else {
+        return busy_answer(head);
+    };
     match connection.shared.fetchers.connect(server).await {
         Ok(stream) => {
-            connection.tunnel.put(Tunnel { client: hyper::upgrade::on(request), server: stream });
+            connection.tunnel.put(Tunnel { client: hyper::upgrade::on(request), server: stream, memory });
             Answer::new(StatusCode::OK, Author::Origin)
         }
         Err(error) => {
@@ -184,13 +189,23 @@ async fn object(shared: &Arc<Shared>, head: &RequestHead, asked: &AskedUrl) -> A
     {
         return Answer::redirect(StatusCode::TEMPORARY_REDIRECT, &path);
     }
-    match object::fetch(shared, head, asked).await {
+    let Some(memory) = shared.memory.reserve(MemoryNeed::of(head, asked)) else { return busy_answer(head) };
+    let mut answer = match object::fetch(shared, head, asked).await {
         Ok(answer) => answer,
         Err(error) => match directory_redirect(shared, head, asked, &error).await {
             Some(redirect) => redirect,
             None => failed(shared, head, asked, &error),
         },
-    }
+    };
+    answer.memory = Some(memory);
+    answer
+}
+
+/// Returns the answer to a request for which there is no memory.
+fn busy_answer(head: &RequestHead) -> Answer {
+    let detail = "the requests that are under way use all memory of this server (--max-memory)";
+    let fault = HeadFault::new(StatusCode::SERVICE_UNAVAILABLE, detail);
+    fault_answer(Some(head), &fault).with(RETRY_AFTER, "1")
 }
 
 /// Returns the redirect to an FTP directory whose URL was given without its final slash (RFC 1738 §3.2.2).

@@ -25,6 +25,11 @@ pub struct ServeOptions {
     pub host_names: Vec<String>,
     /// The directory whose files are served as `file:` URLs. Default: none, `file:` URLs are refused.
     pub file_root: Option<PathBuf>,
+    /// The directory of the cache. Default: none, nothing is stored.
+    pub cache: Option<PathBuf>,
+    /// The maximum size of all files of the cache in bytes; the objects that were not used for the longest time are
+    /// removed. Default: 1 GiB.
+    pub cache_size: u64,
     /// The server for news URLs that name none.
     pub news_server: Option<HostPort<'static>>,
     /// Timeouts, limits and network policy of the requests to other servers.
@@ -49,6 +54,8 @@ impl Default for ServeOptions {
             allowed_clients: Vec::new(),
             host_names: Vec::new(),
             file_root: None,
+            cache: None,
+            cache_size: 1 << 30,
             news_server: None,
             policy: Policy::default(),
             credentials: Credentials::default(),
@@ -70,6 +77,10 @@ pub struct ServeLimits {
     /// The maximum number of requests of one client address at the same time. Further requests get status 429. Default:
     /// 256.
     pub max_requests_per_client: usize,
+    /// The maximum memory of the requests of all clients that are under way, in bytes: 2 MiB for each object, 48 MiB for
+    /// each news article that is shown as a page, 256 KiB for each tunnel. Further requests get status 503. Connections
+    /// without a request have their heads besides. Default: 1 GiB.
+    pub max_memory: u64,
     /// The maximum size of a request head in bytes. A larger one gets status 431. Default: 32 KiB.
     pub max_header_size: usize,
     /// The maximum time from the first to the last byte of a request head. A slower one gets status 408. Default: 10 s.
@@ -88,6 +99,7 @@ impl Default for ServeLimits {
         Self {
             max_clients: 256,
             max_requests_per_client: 256,
+            max_memory: 1 << 30,
             max_header_size: 32 * 1024,
             header_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(60),

@@ -10,8 +10,10 @@ use fetch_url::url::HostPort;
 
 use crate::access::ClientNetwork;
 use crate::authorization::KnownLogins;
+use crate::cache::Cache;
 use crate::fetchers::Fetchers;
 use crate::log::{Logs, unix_time};
+use crate::memory::MemoryLimit;
 use crate::options::{ServeLimits, ServeOptions};
 
 /// The number of errors that the start page shows.
@@ -29,6 +31,8 @@ pub(crate) struct Shared {
     /// The name of this server in `Via` fields, unique to this process.
     pub(crate) via_name: String,
     pub(crate) known_logins: KnownLogins,
+    pub(crate) cache: Option<Arc<Cache>>,
+    pub(crate) memory: MemoryLimit,
     requests: Mutex<HashMap<IpAddr, usize>>,
     recent_errors: Mutex<VecDeque<RecentError>>,
     answers: AtomicUsize,
@@ -54,7 +58,9 @@ impl Shared {
     /// Creates the state of a server that listens on `endpoints`.
     pub(crate) fn new(options: ServeOptions, endpoints: &[SocketAddr]) -> Result<Self, Error> {
         let fetchers = Fetchers::new(&options, endpoints)?;
-        let logs = Logs { access: options.log, events: options.events };
+        let logs = Logs { access: options.log.clone(), events: options.events.clone() };
+        let cache =
+            options.cache.as_ref().map(|path| Cache::open(path, &options, logs.clone())).transpose()?;
         Ok(Self {
             fetchers,
             limits: options.limits,
@@ -64,6 +70,8 @@ impl Shared {
             logs,
             via_name: format!("fetch-url-{:016x}", random_number()),
             known_logins: KnownLogins::default(),
+            cache,
+            memory: MemoryLimit::new(options.limits.max_memory)?,
             requests: Mutex::default(),
             recent_errors: Mutex::default(),
             answers: AtomicUsize::new(0),

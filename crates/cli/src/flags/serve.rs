@@ -7,9 +7,9 @@ use std::time::Duration;
 use clap::{ArgAction, Args};
 use fetch_url_serve::ClientNetwork;
 
-use super::TlsFlags;
 use super::deferred::DeferrableFlags;
 use super::values::{parse_seconds, parse_size};
+use super::{ProxyFlags, TlsFlags};
 
 impl DeferrableFlags for ServeFlags {}
 
@@ -36,6 +36,12 @@ pub struct ServeFlags {
     /// Maximum number of requests of one client address at the same time
     #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Clients")]
     pub max_requests_per_client: u16,
+    /// Maximum memory of the requests of all clients
+    ///
+    /// Each object counts as 2 MiB, each article that is shown as a page as 48 MiB, each tunnel as
+    /// 256 KiB. A request that does not fit gets status 503. The minimum is 48M.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1G", help_heading = "Clients")]
+    pub max_memory: u64,
     /// Maximum size of the head of a request
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "32k", help_heading = "Clients")]
     pub max_header_size: u64,
@@ -57,7 +63,8 @@ pub struct ServeFlags {
     pub allow_port: Vec<u16>,
     /// Serve the files below DIR as file URLs
     ///
-    /// File URLs are refused by default. Symbolic links that lead out of DIR are refused.
+    /// File URLs are refused by default. Symbolic links that lead out of DIR, or have an absolute
+    /// target, are refused. Needs Linux 5.6.
     #[arg(long, value_name = "DIR", help_heading = "Targets")]
     pub allow_file: Option<PathBuf>,
     /// News server for URLs such as news:comp.lang.rust
@@ -87,12 +94,26 @@ pub struct ServeFlags {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Targets")]
     pub retry: u32,
 
+    /// Store objects of http and ftp servers in DIR, and use them while their servers confirm them
+    ///
+    /// DIR is created, or is an earlier cache; another directory with files is an error. Several servers
+    /// may use one DIR. Objects that need a login are never stored.
+    #[arg(long, value_name = "DIR", help_heading = "Cache")]
+    pub cache: Option<PathBuf>,
+    /// Maximum size of the cache; the objects that were not used for the longest time are removed
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1G", requires = "cache", help_heading = "Cache")]
+    pub cache_size: u64,
+
     /// Append a line for each answer to FILE, in the common log format; - is standard output
     #[arg(long, value_name = "FILE", help_heading = "Logs")]
     pub log: Option<PathBuf>,
     /// Append a JSON object for each answer to FILE; - is standard output
     #[arg(long, value_name = "FILE", help_heading = "Logs")]
     pub events: Option<PathBuf>,
+
+    /// Options for proxies.
+    #[command(flatten, next_help_heading = "Proxies")]
+    pub proxy: ProxyFlags,
 
     /// Options for TLS.
     #[command(flatten, next_help_heading = "TLS")]

@@ -17,6 +17,7 @@ use crate::flags::serve::ServeFlags;
 pub(crate) fn options(flags: ServeFlags) -> Result<ServeOptions, Error> {
     let mut options = ServeOptions::default();
     options.policy = policy(&flags);
+    options.policy.network.proxies = super::policy::proxies(&flags.proxy)?;
     options.credentials = credentials(&flags)?;
     options.tls = tls::options(&flags.tls)?;
     let (server, source) = match flags.news_server {
@@ -29,6 +30,7 @@ pub(crate) fn options(flags: ServeFlags) -> Result<ServeOptions, Error> {
     let limits = &mut options.limits;
     limits.max_clients = flags.max_clients.into();
     limits.max_requests_per_client = flags.max_requests_per_client.into();
+    limits.max_memory = flags.max_memory;
     limits.max_header_size = usize::try_from(flags.max_header_size).unwrap_or(usize::MAX);
     limits.header_timeout = bounded(flags.header_timeout);
     limits.idle_timeout = bounded(flags.idle_timeout);
@@ -37,6 +39,8 @@ pub(crate) fn options(flags: ServeFlags) -> Result<ServeOptions, Error> {
     options.allowed_clients = flags.allow_client;
     options.host_names = flags.host_name;
     options.file_root = flags.allow_file;
+    options.cache = flags.cache;
+    options.cache_size = flags.cache_size;
     Ok(options)
 }
 

@@ -9,9 +9,12 @@ use std::time::Duration;
 
 use fetch_url_tests::{
     GopherConfig, GopherItem, GopherServer, HttpResponse, HttpServer, NntpConfig, NntpGroup, NntpServer,
+    ProxyServer,
 };
 
 use crate::support::{RunResult, fetch_url_command, run_command};
+
+mod cache;
 
 /// A running `fetch-url serve`. It is killed when dropped.
 struct Serve {
@@ -131,10 +134,44 @@ fn netrc_is_read_only_with_its_option() {
 }
 
 #[test]
-fn proxy_variables_of_its_clients_are_not_used() {
+fn proxies_of_options_and_environment_are_used() {
     let http = HttpServer::start(|_| HttpResponse::new(200).body("hello")).expect("starts");
-    let serve = Serve::start(&["--allow-private"], &[("http_proxy", "http://127.0.0.1:1/")]);
-    assert!(serve.get(&http.url("/")).ends_with("hello"));
+    let proxy = ProxyServer::http().expect("starts");
+    let (url, variable) = (proxy.url(), [("http_proxy", "http://127.0.0.1:1/")]);
+    for (arguments, variables, expected) in [
+        (&["-x", &url][..], &[][..], "hello"),
+        (&[], &[("http_proxy", url.as_str())], "hello"),
+        (&["--proxy", &url], &variable, "hello"),
+        (&["-x", ""], &variable, "hello"),
+        (&["--noproxy", "127.0.0.1"], &variable, "hello"),
+        (&[], &variable, "\"code\":\"connect_failed\""),
+    ] {
+        let arguments: Vec<&str> = ["--allow-private"].iter().chain(arguments).copied().collect();
+        let serve = Serve::start(&arguments, variables);
+        let answer = serve.get(&http.url("/"));
+        assert!(answer.contains(expected), "{arguments:?} {variables:?}: {answer}");
+    }
+    assert_eq!(proxy.requests().len(), 3);
+}
+
+#[test]
+fn proxy_that_is_the_server_itself_is_refused() {
+    // The next free port is taken by the server that uses it as its proxy.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    drop(listener);
+    let serve = Serve::start(&["--allow-private", "--listen", &address, "-x", &address], &[]);
+    for target in ["http://h.invalid/", "gopher://h.invalid/1/", "ftp://h.invalid/"] {
+        let mut stream = TcpStream::connect(&address).expect("it listens");
+        stream.write_all(format!("GET {target} HTTP/1.0\r\n\r\n").as_bytes()).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        assert!(
+            answer.contains(" 403 Forbidden") && answer.contains("the address of this program"),
+            "{answer}"
+        );
+    }
+    drop(serve);
 }
 
 #[test]
@@ -193,7 +230,11 @@ fn invalid_options_exit_with_2() {
         (&["--news-server", "a b"], "--news-server"),
         (&["--netrc-file", "/no/such/file"], "/no/such/file"),
         (&["--max-clients", "0"], "--max-clients"),
+        (&["--max-memory", "1M"], "--max-memory SIZE of fetch-url serve is at least 48M"),
         (&["--log", "/no/such/directory/log"], "/no/such/directory/log"),
+        (&["--cache-size", "1G"], "--cache"),
+        (&["--cache", "/etc"], "the directory has other files"),
+        (&["--cache", "/proc/no-cache"], "/proc/no-cache"),
         (&["http://h/"], "http://h/"),
     ] {
         run_serve(arguments).assert_exit(2).assert_stderr_contains(message);

@@ -41,7 +41,7 @@ impl Connector {
     /// timeout.
     ///
     /// # Errors
-    /// `Code::Policy` if the port belongs to another protocol; `Code::ConnectFailed`.
+    /// `Code::Policy` if the port belongs to another protocol or to the program itself; `Code::ConnectFailed`.
     pub(crate) async fn connect_data_directly(
         &self,
         mut peer: SocketAddr,
@@ -50,6 +50,7 @@ impl Connector {
         self.check_data_port(port)?;
         // Only the port is replaced: a link-local IPv6 address keeps its zone.
         peer.set_port(port);
+        self.check_endpoint(peer)?;
         let stream = open_tcp(peer, self.interface()).await.map_err(|error| {
             Error::io(Code::ConnectFailed, Phase::Connect, &format!("the data connection to {peer}"), error)
         })?;

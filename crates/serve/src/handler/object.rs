@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fetch_url::driver::SchemeSupport;
 use fetch_url::response::Content;
-use fetch_url::{ByteRange, Code, Error, Fetcher, Meta, Phase, Request, Response, Url};
+use fetch_url::{ByteRange, Code, Credential, Error, Fetcher, Meta, Phase, Request, Response, Url};
 use fetch_url_proto::http_date;
 use http::StatusCode;
 use http::header::{
@@ -15,6 +15,7 @@ use http::header::{
 use crate::answer::{Answer, HTML};
 use crate::answer_body::AnswerContent;
 use crate::article::{article_answer, article_charset};
+use crate::cache::{Cache, CacheMark, CachedFetch, CachedResponse};
 use crate::conditions::matches_etag;
 use crate::disposition::attachment;
 use crate::gateway_request::{GatewayRequest, is_search_form};
@@ -37,22 +38,80 @@ pub(super) async fn fetch(
     if is_search_form(&url) {
         return Ok(Answer::page(StatusCode::OK, pages::search::search_page(asked.form, &url)));
     }
+    let key = cache_key(shared, head, asked, &request, login.as_ref());
     let fetcher = shared.fetchers.fetcher_for(request.url(), login)?;
     if fetcher.support(request.url()) != SchemeSupport::BuiltIn {
         let detail = format!("the scheme {} is not supported", url.scheme_name());
         return Err(Error::new(Code::Unsupported, Phase::Plan, detail));
     }
+    if let Some((cache, key)) = key {
+        let fetch = CachedFetch { cache, fetcher: &fetcher, request: &request, head, key };
+        return cached_answer(shared, head, asked, &url, fetch).await;
+    }
+    let answer = uncached_answer(shared, head, asked, &url, &fetcher, &request).await?;
+    Ok(if shared.cache.is_some() { CacheMark::Bypassed.add_to(answer) } else { answer })
+}
+
+/// Returns the cache and the key of the object, if it may be stored.
+fn cache_key<'s>(
+    shared: &'s Shared,
+    head: &RequestHead,
+    asked: &AskedUrl,
+    request: &Request,
+    login: Option<&Credential>,
+) -> Option<(&'s Arc<Cache>, String)> {
+    let cache = shared.cache.as_ref()?;
+    let has_login = shared.fetchers.has_login_for(request.url());
+    let key = cache.key_for(request.url(), head, login)?;
+    (asked.fields.is_empty() && !has_login).then_some((cache, key))
+}
+
+/// Answers with the cache.
+async fn cached_answer(
+    shared: &Arc<Shared>,
+    head: &RequestHead,
+    asked: &AskedUrl,
+    url: &Url<'static>,
+    fetch: CachedFetch<'_>,
+) -> Result<Answer, Error> {
+    let (fetcher, request) = (fetch.fetcher, fetch.request);
+    let (response, range, mark) = match fetch.run().await {
+        Ok((CachedResponse::UnsatisfiedRange(size), mark)) => {
+            return Ok(mark.add_to(unsatisfied_range(size)));
+        }
+        Ok((CachedResponse::Response(response, range), mark)) => (*response, range, mark),
+        Err(error) if error.code() == Code::RangeRefused => {
+            let mark = CacheMark::Forwarded { reason: "uri-miss", is_stored: false };
+            match without_range(fetcher, request, error).await? {
+                Ok(response) => (response, None, mark),
+                Err(size) => return Ok(mark.add_to(unsatisfied_range(size))),
+            }
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(mark.add_to(answer(shared, head, asked, url, response, range).await?))
+}
+
+/// Answers without the cache.
+async fn uncached_answer(
+    shared: &Arc<Shared>,
+    head: &RequestHead,
+    asked: &AskedUrl,
+    url: &Url<'static>,
+    fetcher: &Fetcher,
+    request: &Request,
+) -> Result<Answer, Error> {
     let range = request.wanted_range();
     let response = match fetcher.fetch(request.clone()).await {
         Err(error) if error.code() == Code::RangeRefused => {
-            match without_range(&fetcher, &request, error).await? {
-                Ok(response) => return answer(shared, head, asked, &url, response, None).await,
+            match without_range(fetcher, request, error).await? {
+                Ok(response) => return answer(shared, head, asked, url, response, None).await,
                 Err(size) => return Ok(unsatisfied_range(size)),
             }
         }
         fetched => fetched?,
     };
-    answer(shared, head, asked, &url, response, range).await
+    answer(shared, head, asked, url, response, range).await
 }
 
 /// Fetches the whole object if its server has no ranges. Returns its size if the range is beyond its end.

@@ -10,6 +10,9 @@ use super::shell::Shell;
 use crate::field_text::{clean, display_text, size_text};
 use crate::link::Form;
 
+/// The maximum size of the text of a page in bytes: its elements may need fifteen times as much.
+const MAX_TEXT: usize = 512 * 1024;
+
 /// Returns the page of `message`.
 pub(crate) fn article_page(form: Form, url: &Url<'_>, message: &Message<'_>) -> String {
     let shown = url.redacted().to_string();
@@ -34,13 +37,28 @@ pub(crate) fn article_page(form: Form, url: &Url<'_>, message: &Message<'_>) -> 
                     }
                 }
             }
-            @for position in 0..message.text_body_count() {
-                @if let Some(text) = message.body_text(position) { (text_with_links(form, &clean(text.chars().filter(|character| *character != '\r')))) }
-            }
+            @let (texts, is_cut) = shown_texts(message);
+            @for text in texts { (text_with_links(form, &text)) }
+            @if is_cut { p { "The text is longer. Its source has all of it." } }
             (attachments(form, &url.to_string(), message))
             p { a href=(form.link(&format!("{url}?fetch-url-source=1"))) { "Source of the article" } }
         }
     })
+}
+
+/// Returns the texts up to [`MAX_TEXT`] bytes, and `true` if there are more.
+fn shown_texts(message: &Message<'_>) -> (Vec<String>, bool) {
+    let (mut texts, mut left) = (Vec::new(), MAX_TEXT);
+    for text in (0..message.text_body_count()).filter_map(|position| message.body_text(position)) {
+        let end = (0..=left.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let shown = text.get(..end).unwrap_or_default();
+        texts.push(clean(shown.chars().filter(|character| *character != '\r')));
+        left -= end;
+        if end < text.len() {
+            return (texts, true);
+        }
+    }
+    (texts, false)
 }
 
 fn address_text(address: &Address<'_>) -> String {

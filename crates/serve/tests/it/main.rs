@@ -3,6 +3,8 @@
 #![allow(clippy::expect_used, reason = "a test that cannot be set up fails")]
 
 mod browser;
+mod cache;
+mod cache_faults;
 mod clients;
 mod conditions;
 mod connect;
@@ -14,7 +16,9 @@ mod hostile_upstream;
 mod limits;
 mod logins;
 mod logs;
+mod memory;
 mod objects;
 mod pages;
+mod proxies;
 mod security;
 mod support;

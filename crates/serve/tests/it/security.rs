@@ -9,7 +9,7 @@ use fetch_url_tests::{
     ProsperoServer,
 };
 
-use crate::support::{BROWSER, Reply, TestServer, options, public_options};
+use crate::support::{BROWSER, LogText, Reply, TestServer, options, public_options};
 
 /// Returns a gopher server with a text, and the URL of the text.
 fn gopher() -> (GopherServer, String) {
@@ -172,9 +172,49 @@ fn only_files_below_the_directory_are_served() {
         "/etc/passwd".to_owned(),
     ] {
         let reply = server.get(&format!("/file://{path}"), &[]);
-        assert!(matches!(reply.status, 403 | 404), "{path}: {reply:?}");
+        // An encoded slash is invalid in a path (400).
+        assert!(matches!(reply.status, 400 | 403 | 404), "{path}: {reply:?}");
         assert!(!reply.text().contains("canary") && !reply.text().contains("root:"), "{path}");
     }
+}
+
+#[test]
+fn directory_that_is_replaced_by_a_link_meanwhile_does_not_lead_out() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let folder = tempfile::tempdir().expect("a directory");
+    let (root, outside) = (folder.path().join("served"), folder.path().join("outside"));
+    for (directory, content) in [(root.join("sub"), "inside"), (outside.clone(), "canary")] {
+        std::fs::create_dir_all(&directory).expect("a directory");
+        std::fs::write(directory.join("f"), content).expect("a file");
+    }
+    let mut options = public_options();
+    options.file_root = Some(root.clone());
+    let server = TestServer::with(options);
+    let is_done = AtomicBool::new(false);
+    let (mut inside, mut refused) = (0, 0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                std::fs::rename(root.join("sub"), folder.path().join("away")).expect("renamed");
+                std::os::unix::fs::symlink(&outside, root.join("sub")).expect("a link");
+                std::fs::remove_file(root.join("sub")).expect("removed");
+                std::fs::rename(folder.path().join("away"), root.join("sub")).expect("renamed");
+                std::thread::yield_now();
+            }
+        });
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        while (inside < 200 || refused < 200) && std::time::Instant::now() < deadline {
+            for path in ["f", ""] {
+                let reply = server.page(&format!("/file://{}/sub/{path}", root.display()));
+                assert!(!reply.text().contains("canary") && !reply.text().contains("outside/"), "{reply:?}");
+                if path == "f" {
+                    *(if reply.text() == "inside" { &mut inside } else { &mut refused }) += 1;
+                }
+            }
+        }
+        is_done.store(true, Ordering::Relaxed);
+    });
+    assert!(inside > 0 && refused > 0, "{inside} answers, {refused} refusals: there was no race");
 }
 
 #[test]
@@ -208,6 +248,24 @@ fn server_never_asks_itself() {
     assert_eq!(server.get(&format!("http://{addr}/"), &[]).status, 200);
     let reply = server.request("CONNECT", &addr.to_string(), &[]);
     assert_eq!(reply.status, 403, "{reply:?}");
+}
+
+#[test]
+fn ftp_server_cannot_have_its_data_connection_lead_to_this_server() {
+    let log = LogText::default();
+    let mut options = options();
+    options.log = Some(log.sink());
+    let server = TestServer::with(options);
+    let port = server.addr.port();
+    let config = FtpConfig::new()
+        .file("/a.txt", "hello")
+        .answer("EPSV", format!("229 Entering Extended Passive Mode (|||{port}|)\r\n"))
+        .answer("PASV", format!("227 Entering Passive Mode (127,0,0,1,{},{})\r\n", port >> 8, port & 0xff));
+    let ftp = FtpServer::start(config).expect("starts");
+    let reply = server.get(&ftp.url("/a.txt"), &[]);
+    assert_eq!((reply.status, reply.problem("code").as_str()), (403, "policy"), "{reply:?}");
+    // A connection without a request would hold a place of a client until its time is over.
+    assert_eq!(log.text().lines().count(), 1, "{}", log.text());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 pub(crate) mod options;
 mod plan;
+pub(crate) mod root;
 mod run;
 mod special;
 

@@ -9,6 +9,7 @@ use fetch_url_core::{FileUrl, Host, Url};
 use fetch_url_proto::{ForbiddenSet, text};
 
 use super::options::SpecialFiles;
+use super::root::FileRoot;
 use crate::{ByteRange, Error, Request, Resume, Want};
 
 /// A request for one local file or directory.
@@ -19,6 +20,8 @@ pub(super) struct FilePlan {
     pub(super) want: Want,
     pub(super) range: Option<ByteRange>,
     pub(super) resume: Option<Resume>,
+    /// The directory that the path must not leave.
+    pub(super) root: Option<FileRoot>,
     /// FIFOs and devices may be read.
     pub(super) allows_special: bool,
 }
@@ -35,6 +38,7 @@ impl FilePlan {
             want: request.want(),
             range: request.wanted_range(),
             resume: request.resume().cloned(),
+            root: request.extra::<FileRoot>().cloned(),
             allows_special: request.extra::<SpecialFiles>().is_some(),
         })
     }

@@ -10,6 +10,7 @@ use fetch_url_proto::{Entry, EntryKind, Head};
 use rustix::fs::OFlags;
 
 use super::plan::{FilePlan, file_url};
+use super::root::proc_path;
 use super::special::SpecialFileSource;
 use crate::driver::RunFuture;
 use crate::{
@@ -38,13 +39,15 @@ async fn run_plan(plan: FilePlan, deadline: Deadline) -> Result<Outcome, Error> 
 }
 
 fn open_path(plan: &FilePlan) -> Result<Response, Error> {
-    let metadata = fs::metadata(&plan.path).map_err(|error| path_error(&error))?;
+    let pinned = plan.root.as_ref().map(|root| root.open_beneath(&plan.path)).transpose()?;
+    let path = pinned.as_ref().map_or_else(|| plan.path.clone(), proc_path);
+    let metadata = fs::metadata(&path).map_err(|error| path_error(&error))?;
     let mut meta = Meta::new(plan.url.clone());
     meta.head.modified = Some(metadata.mtime());
     if metadata.is_dir() {
         let content = match plan.want {
             Want::Head => Content::Head,
-            Want::Object => Content::Listing(list_directory(&plan.path)?),
+            Want::Object => Content::Listing(list_directory(path, plan.path.clone(), pinned)?),
         };
         return Ok(Response::new(meta, content));
     }
@@ -55,15 +58,15 @@ fn open_path(plan: &FilePlan) -> Result<Response, Error> {
         meta.head.size = metadata.is_file().then_some(metadata.len());
         return Ok(Response::new(meta, Content::Head));
     }
-    open_file(plan, meta)
+    open_file(plan, &path, meta)
 }
 
-/// Opens the file. The checks use the metadata of the opened file, because the path may have been replaced since the
+/// Opens the file at `path`. The checks use the metadata of the opened file, because the path may have been replaced since the
 /// first check.
-fn open_file(plan: &FilePlan, mut meta: Meta) -> Result<Response, Error> {
+fn open_file(plan: &FilePlan, path: &Path, mut meta: Meta) -> Result<Response, Error> {
     // Without permission for special files, a FIFO that has replaced the file must not block the open call.
     let flags = if plan.allows_special { OFlags::empty() } else { OFlags::NONBLOCK };
-    let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(&plan.path);
+    let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path);
     let mut file = opened.map_err(|error| path_error(&error))?;
     let metadata = file.metadata().map_err(|error| path_error(&error))?;
     if !metadata.is_file() && !plan.allows_special {
@@ -109,11 +112,11 @@ fn file_validator(metadata: &Metadata) -> Validator {
     Validator::Modified(format!("{seconds}.{nanoseconds:09}/{}", metadata.len()))
 }
 
-/// Returns the entries sorted by name. All names are read now; the metadata of an entry is read when the entry is
-/// requested.
-fn list_directory(directory: &Path) -> Result<Listing, Error> {
+/// Returns the entries of `directory`, which the caller names `shown`, sorted by name. All names are read now; the metadata
+/// of an entry is read when the entry is requested. `pinned` keeps a path to an open directory valid.
+fn list_directory(directory: PathBuf, shown: PathBuf, pinned: Option<File>) -> Result<Listing, Error> {
     let mut names: Vec<OsString> = Vec::new();
-    for entry in fs::read_dir(directory).map_err(|error| path_error(&error))? {
+    for entry in fs::read_dir(&directory).map_err(|error| path_error(&error))? {
         names.push(entry.map_err(|error| path_error(&error))?.file_name());
         if names.len() > MAX_NAMES {
             let detail = format!("the directory has more than {MAX_NAMES} entries");
@@ -121,13 +124,15 @@ fn list_directory(directory: &Path) -> Result<Listing, Error> {
         }
     }
     names.sort_unstable();
-    let directory = directory.to_owned();
-    Ok(Listing::from_entries(names.into_iter().map(move |name| Ok(directory_entry(&directory, name)))))
+    Ok(Listing::from_entries(names.into_iter().map(move |name| {
+        let _ = &pinned;
+        Ok(directory_entry(&directory, &shown, name))
+    })))
 }
 
-fn directory_entry(directory: &Path, name: OsString) -> Entry {
-    let path: PathBuf = directory.join(&name);
-    let metadata = fs::symlink_metadata(&path).ok();
+fn directory_entry(directory: &Path, shown: &Path, name: OsString) -> Entry {
+    let metadata = fs::symlink_metadata(directory.join(&name)).ok();
+    let path = shown.join(&name);
     let kind = metadata.as_ref().map_or(EntryKind::Other, |metadata| match metadata.file_type() {
         kind if kind.is_dir() => EntryKind::Directory,
         kind if kind.is_file() => EntryKind::File,

@@ -54,9 +54,12 @@ fn missing_typecode(request: &Request) -> Option<Typecode> {
     Some(Typecode::Image)
 }
 
-/// Returns the options that apply to a forwarded request. Method, body, header fields and cookies are for HTTP servers.
-pub(super) fn options(options: HttpOptions) -> HttpOptions {
+/// Returns the options that apply to a forwarded request. Method, body, header fields and cookies are for HTTP servers;
+/// only `Via` is for the proxy, which recognises loops by it.
+pub(super) fn options(mut options: HttpOptions) -> HttpOptions {
+    options.headers.retain(|field| field.name.eq_ignore_ascii_case("via"));
     HttpOptions {
+        headers: options.headers,
         deliver_error_body: options.deliver_error_body,
         compressed: options.compressed,
         index_as_listing: options.index_as_listing,

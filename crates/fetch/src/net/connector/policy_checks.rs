@@ -118,11 +118,12 @@ impl Connector {
 
 impl Connector {
     /// Checks that `address` is none of the endpoints that the caller refuses.
-    pub(super) fn check_endpoint(&self, address: SocketAddr) -> Result<(), Error> {
+    pub(in crate::net) fn check_endpoint(&self, address: SocketAddr) -> Result<(), Error> {
         let refused = &self.network.policy.refused_endpoints;
         if refused.iter().any(|refused| covers(*refused, address)) {
             let detail = format!("{address} is the address of this program");
-            return Err(Error::new(Code::Policy, Phase::Connect, detail));
+            let error = Error::new(Code::Policy, Phase::Connect, detail);
+            return Err(error.with_hint("a request to itself would never end"));
         }
         Ok(())
     }

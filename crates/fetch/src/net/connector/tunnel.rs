@@ -87,13 +87,20 @@ impl Connector {
         Err(Error::new(Code::Unsupported, Phase::Proxy, detail))
     }
 
-    /// Returns the addresses of the proxy. They are not checked by the policy, because the caller chose the proxy.
+    /// Returns the addresses of the proxy. Only the endpoints of the program itself are refused, because the caller chose
+    /// the proxy.
+    ///
+    /// # Errors
+    /// `Code::ResolveFailed`; `Code::Policy` if the program would be its own proxy.
     pub(crate) async fn proxy_addresses(
         &self,
         proxy: &Proxy,
         deadline: &Deadline,
     ) -> Result<Vec<SocketAddr>, Error> {
         let addresses = self.addresses(&proxy.host, proxy.port, deadline).await;
+        if let Ok(addresses) = &addresses {
+            addresses.iter().try_for_each(|address| self.check_endpoint(*address))?;
+        }
         addresses.map_err(|error| match error.code() {
             Code::ResolveFailed => {
                 Error::new(Code::ResolveFailed, Phase::Proxy, proxy.host.to_string()).with_source(error)

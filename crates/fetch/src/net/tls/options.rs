@@ -87,6 +87,11 @@ impl TlsOptions {
         self
     }
 
+    /// Returns `true` if servers that request a client certificate get one.
+    pub const fn has_identity(&self) -> bool {
+        self.identity.is_some()
+    }
+
     /// Sets the pinned keys. They are checked in addition to the certificate, with [`Trust::AnyCertificate`] too.
     #[must_use]
     pub fn pins(mut self, pins: Pins) -> Self {

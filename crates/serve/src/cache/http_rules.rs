@@ -1,0 +1,282 @@
+//! The rules of RFC 9111 for responses of http servers, which `http-cache-semantics` knows. This file gives it the
+//! fields in the form that it reads: joined, with directives in lower case, without numbers that overflow.
+
+use std::time::{Duration, SystemTime};
+
+use fetch_url::http::{HeaderField, HttpOptions};
+use fetch_url::{Meta, Request};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use http_cache_semantics::{BeforeRequest, CacheOptions, CachePolicy};
+
+use super::entry::Entry;
+use crate::request_head::RequestHead;
+
+/// The largest number of seconds that is believed.
+const MAX_SECONDS: u64 = 1 << 31;
+/// The fields that a response with status 304 does not replace, because they describe the bytes (RFC 9111 §3.2).
+const KEPT_FIELDS: [&str; 5] =
+    ["content-encoding", "content-length", "content-range", "content-type", "transfer-encoding"];
+
+/// What may be done with a stored response.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Freshness {
+    Fresh {
+        age: u64,
+        ttl: u64,
+    },
+    /// The server must confirm it, because of its age or, with `by_client`, because the client asks for that.
+    Stale {
+        by_client: bool,
+    },
+    /// The response depends on fields that this request has with other values (`Vary`).
+    OtherVariant,
+}
+
+/// Returns the fields of `request` on which a response may depend, and the directives of the client.
+pub(super) fn request_fields(request: &Request, head: &RequestHead) -> Vec<(String, Vec<u8>)> {
+    let options = request.extra::<HttpOptions>();
+    let sent = options.into_iter().flat_map(|options| &options.headers);
+    let sent = sent.filter_map(|field| Some((field.name.to_ascii_lowercase(), field.value.clone()?)));
+    let own = |name: &str| matches!(name, "cache-control" | "pragma" | "via");
+    let directives = ["cache-control", "pragma"].into_iter();
+    let directives =
+        directives.flat_map(|name| head.values(name).map(move |value| (name.to_owned(), value.to_vec())));
+    sent.filter(|(name, _)| !own(name)).chain(directives).collect()
+}
+
+/// Returns `true` if a response with status 200 may be stored and can be confirmed later.
+pub(super) fn is_storable(request: &[(String, Vec<u8>)], meta: &Meta, now: SystemTime) -> bool {
+    let has = |name: &str| meta.fields.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+    let has_validator = has("etag") || has("last-modified");
+    let is_whole = meta.status == Some(200) && !has("content-range");
+    let varies_always = values(&meta.fields, "vary").any(|value| value.contains(&b'*'));
+    has_validator
+        && is_whole
+        && !has("set-cookie")
+        && !varies_always
+        && policy(request, &meta.fields, now).is_some_and(|policy| policy.is_storable())
+}
+
+/// Returns the fields of `request` that the `Vary` fields of a response name.
+pub(super) fn varying_fields(request: &[(String, Vec<u8>)], meta: &Meta) -> Vec<(String, Vec<u8>)> {
+    let vary: Vec<String> = values(&meta.fields, "vary")
+        .flat_map(|value| value.split(|byte| *byte == b','))
+        .map(|name| String::from_utf8_lossy(name).trim().to_ascii_lowercase())
+        .collect();
+    request.iter().filter(|(name, _)| vary.contains(name)).cloned().collect()
+}
+
+/// Returns what may be done with `entry` for `request`.
+pub(super) fn freshness(entry: &Entry, request: &[(String, Vec<u8>)], now: SystemTime) -> Freshness {
+    let stored = SystemTime::UNIX_EPOCH + Duration::from_secs(entry.confirmed.try_into().unwrap_or_default());
+    let parts = request_parts(request);
+    let policy = policy(&entry.request_fields, &entry.fields, stored);
+    let (Some(policy), Some(parts)) = (policy, parts) else { return Freshness::OtherVariant };
+    match policy.before_request(&parts, now) {
+        BeforeRequest::Fresh(_) => {
+            Freshness::Fresh { age: policy.age(now).as_secs(), ttl: policy.time_to_live(now).as_secs() }
+        }
+        BeforeRequest::Stale { matches: true, .. } => Freshness::Stale { by_client: !policy.is_stale(now) },
+        BeforeRequest::Stale { .. } => Freshness::OtherVariant,
+    }
+}
+
+/// Replaces the fields of `entry` by those of a response with status 304.
+pub(super) fn update(entry: &mut Entry, fields: &[(String, Vec<u8>)]) {
+    let is_new = |name: &str| !KEPT_FIELDS.iter().any(|kept| name.eq_ignore_ascii_case(kept));
+    let new: Vec<_> = fields.iter().filter(|(name, _)| is_new(name)).cloned().collect();
+    // The age is that of the confirmation.
+    entry.fields.retain(|(name, _)| {
+        !name.eq_ignore_ascii_case("age") && !new.iter().any(|(other, _)| other.eq_ignore_ascii_case(name))
+    });
+    entry.fields.extend(new);
+}
+
+/// Returns `request` with the conditions under which `entry` is confirmed, and without those of the client.
+pub(super) fn confirming_request(entry: &Entry, request: &Request) -> Request {
+    let mut options = request.extra::<HttpOptions>().cloned().unwrap_or_default();
+    options.headers.retain(|field| !is_condition(&field.name));
+    let whole = request.for_related(request.url().clone());
+    if let Some(etag) = entry.field("etag") {
+        options.headers.push(HeaderField::new("if-none-match", etag));
+    }
+    let whole = whole.http(options);
+    match entry.modified.filter(|_| entry.field("etag").is_none()) {
+        Some(modified) => whole.only_if(fetch_url::Condition::ModifiedSince(modified)),
+        None => whole,
+    }
+}
+
+/// Returns `request` without conditions and ranges.
+pub(super) fn whole_request(request: &Request) -> Request {
+    let whole = request.for_related(request.url().clone());
+    let Some(mut options) = request.extra::<HttpOptions>().cloned() else { return whole };
+    options.headers.retain(|field| !is_condition(&field.name));
+    whole.http(options)
+}
+
+fn is_condition(name: &str) -> bool {
+    ["if-none-match", "if-match", "if-modified-since", "if-unmodified-since", "if-range", "range"]
+        .iter()
+        .any(|condition| name.eq_ignore_ascii_case(condition))
+}
+
+fn values<'f>(fields: &'f [(String, Vec<u8>)], name: &'f str) -> impl Iterator<Item = &'f [u8]> {
+    fields
+        .iter()
+        .filter(move |(other, _)| other.eq_ignore_ascii_case(name))
+        .map(|(_, value)| value.as_slice())
+}
+
+/// Returns `None` for fields that cannot be understood; nothing is stored or used then.
+fn policy(
+    request: &[(String, Vec<u8>)],
+    response: &[(String, Vec<u8>)],
+    received: SystemTime,
+) -> Option<CachePolicy> {
+    let mut parts = http::Response::new(());
+    *parts.headers_mut() = header_map(response)?;
+    let options = CacheOptions { shared: true, ..CacheOptions::default() };
+    Some(CachePolicy::new_options(&request_parts(request)?, &parts, received, options))
+}
+
+/// The URL is a part of the key, so that of the policy is always the same.
+fn request_parts(fields: &[(String, Vec<u8>)]) -> Option<http::Request<()>> {
+    let mut request = http::Request::new(());
+    *request.uri_mut() = Uri::from_static("http://object.invalid/");
+    *request.headers_mut() = header_map(fields)?;
+    Some(request)
+}
+
+/// Joins fields of one name, which the policy would read only once.
+fn header_map(fields: &[(String, Vec<u8>)]) -> Option<HeaderMap> {
+    let mut map = HeaderMap::new();
+    for (name, value) in fields {
+        let name = HeaderName::from_bytes(name.to_ascii_lowercase().as_bytes()).ok()?;
+        let value = match name.as_str() {
+            "cache-control" | "pragma" => bounded_numbers(&value.to_ascii_lowercase())?,
+            "age" => {
+                let seconds = std::str::from_utf8(value).ok().and_then(|text| text.trim().parse().ok());
+                seconds.unwrap_or(MAX_SECONDS).min(MAX_SECONDS).to_string().into_bytes()
+            }
+            _ => value.clone(),
+        };
+        let joined = match map.get(&name) {
+            Some(earlier) => [HeaderValue::as_bytes(earlier), b", ", &value].concat(),
+            None => value,
+        };
+        map.insert(name, HeaderValue::from_bytes(&joined).ok()?);
+    }
+    Some(map)
+}
+
+/// Replaces numbers that are too large in directives. Returns `None` for text that is not ASCII.
+fn bounded_numbers(value: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(value).ok().filter(|text| text.is_ascii())?;
+    let bounded = text.split(',').map(|directive| {
+        let Some((name, number)) = directive.split_once('=') else { return directive.to_owned() };
+        let digits = number.trim().trim_matches('"');
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        match is_number {
+            true => format!("{name}={}", digits.parse().unwrap_or(MAX_SECONDS).min(MAX_SECONDS)),
+            false => directive.to_owned(),
+        }
+    });
+    Some(bounded.collect::<Vec<_>>().join(",").into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(text: &[(&str, &str)]) -> Vec<(String, Vec<u8>)> {
+        text.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec())).collect()
+    }
+
+    fn entry(response: &[(&str, &str)], request: &[(&str, &str)]) -> Entry {
+        Entry {
+            key: String::new(),
+            body: String::new(),
+            length: 0,
+            checksum: 0,
+            confirmed: 1_000_000,
+            modified: None,
+            media_type: None,
+            suggested_name: None,
+            fields: fields(response),
+            request_fields: fields(request),
+        }
+    }
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 + seconds)
+    }
+
+    #[test]
+    fn only_shared_responses_with_a_validator_are_stored() {
+        let meta = |response: &[(&str, &str)]| {
+            let url = fetch_url::url::parse("http://h/").expect("a URL").url.into_owned();
+            let mut meta = Meta::new(url);
+            (meta.status, meta.fields) = (Some(200), fields(response).into_iter().collect());
+            meta
+        };
+        for (response, request, expected) in [
+            (&[("ETag", "\"a\"")][..], &[][..], true),
+            (&[("Last-Modified", "Thu, 01 Dec 1994 12:34:56 GMT")], &[], true),
+            (&[("Cache-Control", "max-age=60")], &[], false),
+            (&[("ETag", "\"a\""), ("Cache-Control", "no-store")], &[], false),
+            (&[("ETag", "\"a\""), ("Cache-Control", "max-age=9"), ("Cache-Control", "NO-Store")], &[], false),
+            (&[("ETag", "\"a\""), ("cache-control", "Private")], &[], false),
+            (&[("ETag", "\"a\""), ("Cache-Control", "\u{fc}, max-age=1")], &[], false),
+            (&[("ETag", "\"a\""), ("Set-Cookie", "a=b"), ("Cache-Control", "public")], &[], false),
+            (&[("ETag", "\"a\""), ("Vary", "Accept, *")], &[], false),
+            (&[("ETag", "\"a\""), ("Content-Range", "bytes 0-1/2")], &[], false),
+            (&[("ETag", "\"a\"")], &[("cache-control", "no-store")], false),
+            (&[("ETag", "\"a\""), ("Cache-Control", "no-cache")], &[], true),
+        ] {
+            assert_eq!(is_storable(&fields(request), &meta(response), at(0)), expected, "{response:?}");
+        }
+    }
+
+    #[test]
+    fn freshness_follows_the_directives_of_both_sides() {
+        let stale = Freshness::Stale { by_client: false };
+        for (response, request, after, expected) in [
+            ("max-age=60", "", 10, Freshness::Fresh { age: 10, ttl: 50 }),
+            ("max-age=60", "", 60, Freshness::Stale { by_client: false }),
+            ("max-age=60, s-maxage=5", "", 10, Freshness::Stale { by_client: false }),
+            ("Max-Age=60", "", 10, Freshness::Fresh { age: 10, ttl: 50 }),
+            ("no-cache, max-age=60", "", 0, Freshness::Stale { by_client: false }),
+            ("max-age=60", "no-cache", 10, Freshness::Stale { by_client: true }),
+            ("max-age=60", "max-age=5", 10, Freshness::Stale { by_client: true }),
+            ("", "", 10, stale),
+            ("max-age=99999999999999999999", "", 10, Freshness::Fresh { age: 10, ttl: MAX_SECONDS - 10 }),
+        ] {
+            let entry = entry(&[("ETag", "\"a\""), ("Cache-Control", response)], &[]);
+            let request = fields(&[("cache-control", request)]);
+            assert_eq!(freshness(&entry, &request, at(after)), expected, "{response}");
+        }
+        let aged = entry(&[("Cache-Control", "max-age=60"), ("Age", "99999999999999999999")], &[]);
+        assert_eq!(freshness(&aged, &[], at(1)), Freshness::Stale { by_client: false });
+    }
+
+    #[test]
+    fn variant_is_used_only_for_the_same_fields() {
+        let response = [("Cache-Control", "max-age=60"), ("Vary", "Accept-Language")];
+        let entry = entry(&response, &[("accept-language", "de")]);
+        for (language, is_same) in [("de", true), ("fr", false)] {
+            let found = freshness(&entry, &fields(&[("accept-language", language), ("accept", "x")]), at(1));
+            assert_eq!(found != Freshness::OtherVariant, is_same, "{language}");
+        }
+        assert_eq!(freshness(&entry, &[], at(1)), Freshness::OtherVariant);
+    }
+
+    #[test]
+    fn confirmation_replaces_fields_but_not_those_of_the_bytes() {
+        let mut entry =
+            entry(&[("ETag", "\"a\""), ("Age", "5"), ("Link", "x"), ("Content-Length", "9")], &[]);
+        update(&mut entry, &fields(&[("link", "y"), ("Link", "z"), ("content-length", "0")]));
+        let expected = [("ETag", "\"a\""), ("Content-Length", "9"), ("link", "y"), ("Link", "z")];
+        assert_eq!(entry.fields, fields(&expected));
+    }
+}

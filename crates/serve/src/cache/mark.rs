@@ -1,0 +1,45 @@
+//! The fields that say what the cache did for an answer: `Cache-Status` (RFC 9211) and `Age`.
+
+use http::header::AGE;
+use http::{HeaderName, HeaderValue};
+
+use crate::answer::Answer;
+
+const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
+
+/// What the cache did for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CacheMark {
+    /// The object is never stored.
+    Bypassed,
+    /// A stored object was used without its server.
+    Hit { age: u64, ttl: u64 },
+    /// The server confirmed a stored object: by status 304, or by size and time.
+    Confirmed { reason: &'static str, how: &'static str },
+    /// The object comes from its server, and `is_stored` says whether it is being stored.
+    Forwarded { reason: &'static str, is_stored: bool },
+}
+
+impl CacheMark {
+    /// Adds the fields to `answer`.
+    pub(crate) fn add_to(self, mut answer: Answer) -> Answer {
+        if let Ok(value) = HeaderValue::from_str(&self.text()) {
+            answer.headers.append(CACHE_STATUS, value);
+        }
+        match self {
+            Self::Hit { age, .. } => answer.with(AGE, &age.to_string()),
+            Self::Confirmed { .. } => answer.with(AGE, "0"),
+            Self::Bypassed | Self::Forwarded { .. } => answer,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::Bypassed => "fetch-url; fwd=bypass".to_owned(),
+            Self::Hit { ttl, .. } => format!("fetch-url; hit; ttl={ttl}"),
+            Self::Confirmed { reason, how } => format!("fetch-url; fwd={reason}; {how}"),
+            Self::Forwarded { reason, is_stored: true } => format!("fetch-url; fwd={reason}; stored"),
+            Self::Forwarded { reason, is_stored: false } => format!("fetch-url; fwd={reason}"),
+        }
+    }
+}
