@@ -11,6 +11,7 @@ mod news;
 mod peer;
 mod report;
 mod run;
+mod serve;
 mod vsftpd;
 mod workload;
 
@@ -39,9 +40,9 @@ const PARSE: &str = "parse";
 /// rounds.
 pub(crate) fn run(filter: &str, other_build: Option<&Path>) -> Result<(), String> {
     let rows: Vec<&Workload> = WORKLOADS.iter().filter(|row| row.name.contains(filter)).collect();
-    let parses = PARSE.contains(filter);
-    if rows.is_empty() && !parses {
-        let names: Vec<&str> = WORKLOADS.iter().map(|row| row.name).chain([PARSE]).collect();
+    let (parses, serves) = (PARSE.contains(filter), serve::ROW.contains(filter));
+    if rows.is_empty() && !parses && !serves {
+        let names: Vec<&str> = WORKLOADS.iter().map(|row| row.name).chain([PARSE, serve::ROW]).collect();
         return Err(format!("bench: no row name contains {filter:?}; the rows are {}", names.join(", ")));
     }
     if !rows.is_empty() {
@@ -49,6 +50,9 @@ pub(crate) fn run(filter: &str, other_build: Option<&Path>) -> Result<(), String
         println!("\n{}", report::table(&measured));
         let path = report::write(&measured)?;
         println!("bench: wrote {}", path.display());
+    }
+    if serves {
+        serve::run()?;
     }
     if parses {
         println!("\n== {PARSE}");

@@ -191,7 +191,7 @@ fn object(row: &Workload, number: usize) -> String {
     format!("{}{name}", row.folder)
 }
 
-fn write_object(path: &Path, size: u64) -> Result<()> {
+pub(super) fn write_object(path: &Path, size: u64) -> Result<()> {
     const PIECE: u64 = 1 << 20;
     if path.exists() {
         return Ok(());
