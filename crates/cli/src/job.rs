@@ -43,7 +43,7 @@ use fetch_url::{ByteRange, Condition, Error, Fetcher};
 
 use self::checksum::ChecksumOptions;
 use self::form::Form;
-pub(crate) use self::input::Input;
+pub(crate) use self::input::{Input, LineSource};
 pub(crate) use self::journal::JournalOptions;
 pub(crate) use self::log_options::LogOptions;
 pub(crate) use self::mirror::{MirrorJob, is_single_object_option};

@@ -24,6 +24,7 @@ mod output;
 mod output_paths;
 mod page_walk;
 mod queue;
+mod result_log;
 #[cfg(feature = "serve")]
 mod serve;
 mod session;

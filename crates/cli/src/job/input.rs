@@ -26,13 +26,19 @@ const READ_BUFFER_SIZE: usize = 64 * 1024;
 /// The maximum length of a line in bytes.
 const MAX_LINE_LENGTH: u64 = 64 * 1024;
 
+/// A source of the lines of a batch.
+pub(crate) trait LineSource {
+    /// Returns the next transfer. An error ends the input.
+    async fn next(&self) -> Option<Line>;
+}
+
 /// The lines of a file or of standard input, read by a thread, since a pipe may block.
 pub(crate) struct Input {
     lines: Mutex<ReadLines>,
 }
 
 /// A line as a transfer. An error ends the input.
-type Line = Result<Transfer, Error>;
+pub(crate) type Line = Result<Transfer, Error>;
 
 struct ReadLines {
     /// The rest of the last block.
@@ -63,9 +69,10 @@ impl Input {
         thread::Builder::new().name("input".to_owned()).spawn(read).map_err(failed)?;
         Ok(Self { lines: Mutex::new(ReadLines { block: VecDeque::new(), blocks }) })
     }
+}
 
-    /// Returns the next transfer. An error ends the input.
-    pub(crate) async fn next(&self) -> Option<Line> {
+impl LineSource for Input {
+    async fn next(&self) -> Option<Line> {
         let mut lines = self.lines.lock().await;
         if lines.block.is_empty() {
             lines.block = lines.blocks.recv().await?;
