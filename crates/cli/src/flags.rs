@@ -14,6 +14,8 @@ mod mirror;
 mod mirror_help;
 mod network;
 mod news;
+#[cfg(feature = "queue")]
+pub mod queue;
 mod route;
 #[cfg(feature = "serve")]
 pub mod serve;
@@ -80,6 +82,9 @@ pub enum Verb {
     /// Serve every scheme to browsers, curl, wget and lynx: an HTTP proxy and gateway
     #[cfg(feature = "serve")]
     Serve(DeferredFlags<serve::ServeFlags>),
+    /// Fetch one list with many machines, over NATS JetStream
+    #[cfg(feature = "queue")]
+    Queue(DeferredFlags<queue::QueueFlags>),
     /// Print a completion script for a shell
     Completions {
         /// Shell that the script is for

@@ -20,6 +20,8 @@ pub(crate) mod news;
 mod option_file;
 pub(crate) mod policy;
 mod private_file;
+#[cfg(feature = "queue")]
+pub(crate) mod queue;
 mod requests;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
@@ -55,7 +57,7 @@ use crate::flags::{ContinueAt, FetchFlags, Format};
 use crate::render::{events::Events, progress::ProgressDisplay, write_out::WriteOut};
 
 /// Names of sub-commands. As the first argument, they are not URLs.
-const VERBS: [&str; 5] = ["completions", "explain", "extract", "mirror", "serve"];
+const VERBS: [&str; 6] = ["completions", "explain", "extract", "mirror", "queue", "serve"];
 
 /// The parsed command line: transfers and options.
 pub(crate) struct Invocation {

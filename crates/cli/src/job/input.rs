@@ -32,8 +32,25 @@ pub(crate) trait LineSource {
     async fn next(&self) -> Option<Line>;
 }
 
+/// The lines of a batch.
+pub(crate) enum Input {
+    File(InputFile),
+    #[cfg(feature = "queue")]
+    Queue(std::rc::Rc<super::queue::QueueWorker>),
+}
+
+impl LineSource for Input {
+    async fn next(&self) -> Option<Line> {
+        match self {
+            Self::File(file) => file.next().await,
+            #[cfg(feature = "queue")]
+            Self::Queue(worker) => worker.next().await,
+        }
+    }
+}
+
 /// The lines of a file or of standard input, read by a thread, since a pipe may block.
-pub(crate) struct Input {
+pub(crate) struct InputFile {
     lines: Mutex<ReadLines>,
 }
 
@@ -46,7 +63,7 @@ struct ReadLines {
     blocks: Receiver<VecDeque<Line>>,
 }
 
-impl Input {
+impl InputFile {
     /// Opens the file; `rest` is the output of lines without a file name.
     pub(super) fn open(path: &Path, directory: Option<&Path>, rest: Output) -> Result<Self, Error> {
         let failed = |error: io::Error| usage_error(format!("{}: {error}", path.display()));
@@ -71,7 +88,7 @@ impl Input {
     }
 }
 
-impl LineSource for Input {
+impl LineSource for InputFile {
     async fn next(&self) -> Option<Line> {
         let mut lines = self.lines.lock().await;
         if lines.block.is_empty() {
@@ -83,8 +100,8 @@ impl LineSource for Input {
 
 /// Opens `--input-file`. Lines without a file name are named after their URLs.
 pub(super) fn input(flags: &FetchFlags) -> Result<Option<Input>, Error> {
-    let open = |path: &PathBuf| Input::open(path, flags.output_dir.as_deref(), named(flags));
-    flags.batch.input_file.as_ref().map(open).transpose()
+    let open = |path: &PathBuf| InputFile::open(path, flags.output_dir.as_deref(), named(flags));
+    Ok(flags.batch.input_file.as_ref().map(open).transpose()?.map(Input::File))
 }
 
 struct Lines {

@@ -74,7 +74,8 @@ impl Invocation {
     /// Checks the flags and makes the invocation of a mirror.
     pub(crate) fn mirror(flags: MirrorFlags, matches: &ArgMatches) -> Result<Self, Error> {
         let MirrorFlags { tree, mut fetch } = flags;
-        reject_single_object_options(&fetch, matches)?;
+        let reason = "this option applies to a single URL only";
+        reject_options(SINGLE_OBJECT_OPTIONS, &fetch, matches, "mirror", reason)?;
         let mut positionals = std::mem::take(&mut fetch.urls).into_iter();
         let Some(url) = positionals.next() else { return Err(usage_error("no URL was given")) };
         let directory = positionals.next().map(PathBuf::from);
@@ -126,14 +127,20 @@ impl Invocation {
     }
 }
 
-/// Rejects the options in [`SINGLE_OBJECT_OPTIONS`].
-fn reject_single_object_options(flags: &FetchFlags, matches: &ArgMatches) -> Result<(), Error> {
+/// Rejects the options with the identifiers `rejected`, which do not apply to the sub-command `verb`.
+pub(super) fn reject_options(
+    rejected: &[&str],
+    flags: &FetchFlags,
+    matches: &ArgMatches,
+    verb: &str,
+    reason: &str,
+) -> Result<(), Error> {
     let is_given = |id: &&&str| {
         let is_text = **id == "format" && flags.format == Format::Text;
         let is_known = matches.try_contains_id(id).is_ok();
         is_known && !is_text && matches.value_source(id) == Some(ValueSource::CommandLine)
     };
-    let wrong = SINGLE_OBJECT_OPTIONS.iter().find(is_given).and_then(|id| {
+    let wrong = rejected.iter().find(is_given).and_then(|id| {
         let command = command();
         let argument = command.get_arguments().find(|argument| argument.get_id() == *id)?;
         option_names(argument).next()
@@ -141,8 +148,9 @@ fn reject_single_object_options(flags: &FetchFlags, matches: &ArgMatches) -> Res
     let is_offset = matches!(flags.continue_at, Some(ContinueAt::Offset(_)));
     match wrong.or_else(|| is_offset.then(|| "-C OFFSET".to_owned())) {
         None => Ok(()),
-        Some(option) => Err(usage_error(format!("{option} cannot be used with mirror"))
-            .with_hint("this option applies to a single URL only")),
+        Some(option) => {
+            Err(usage_error(format!("{option} cannot be used with {verb}")).with_hint(reason.to_owned()))
+        }
     }
 }
 

@@ -5,13 +5,14 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
-use fetch_url::Error;
 use fetch_url::http;
-use fetch_url::internal::HostPermit;
+use fetch_url::internal::{CODES, HostPermit};
 use fetch_url::mirror::UncertainKind;
 use fetch_url::news::UpcomingUrls;
 use fetch_url::url::{Url, mask_password};
+use fetch_url::{Error, Phase};
 use tokio::task::LocalSet;
 
 use super::context::Run;
@@ -20,7 +21,7 @@ use super::delete_extraneous::delete_extraneous;
 use super::expansion::{Expansion, expand};
 use super::failures::{may_be_directory_or_link, may_try_alternative, print_failure};
 use super::queue::WorkQueue;
-use super::result_log::{ResultLog as _, TransferResult};
+use super::result_log::{Disposition, ResultLog as _, TransferResult};
 use super::transfer::run_transfer;
 use super::work::{PlannedTransfer, Work};
 use crate::job::{Output, Transfer, with_item_type_hint};
@@ -108,7 +109,10 @@ impl Batch {
     ) -> u8 {
         match expand(&self.run, &planned).await {
             Ok(None) => self.run_with_alternatives(number, planned, permit).await,
-            Ok(Some(objects)) => self.run_objects(&objects, &planned.transfer, permit).await,
+            Ok(Some(objects)) => {
+                let status = self.run_objects(&objects, &planned.transfer, permit).await;
+                self.end_expanded_line(number, &planned.transfer, status)
+            }
             Err(error) => self.end(self.begin(number, &planned.transfer), Some(error), &planned.transfer),
         }
     }
@@ -144,7 +148,6 @@ impl Batch {
             report = TransferReport::begin(number, url);
             error = self.run_alternative(url, transfer, &mut report).await.err();
         }
-        self.record_result(&transfer, &report, error.as_ref());
         if error.as_ref().is_some_and(may_be_directory_or_link) && self.handle_non_file(&transfer) {
             (error, report.is_skipped) = (None, true);
         }
@@ -167,34 +170,42 @@ impl Batch {
     }
 
     /// Records a written or unchanged file, so that no other transfer of this run replaces it, and the result.
-    fn record_result(&self, transfer: &Transfer, report: &TransferReport, error: Option<&Error>) {
+    fn record_result(&self, transfer: &Transfer, report: &TransferReport) -> Disposition {
         if let (Some(id), true) = (report.file_id, report.is_skipped) {
             self.run.output_paths.add_finished(id);
         }
-        let (Some(_), Some(path), false) = (&report.receipt, &report.file, self.run.has_single_transfer())
-        else {
-            return;
-        };
+        let path = report.file.as_deref().filter(|_| report.receipt.is_some());
+        let path = path.filter(|_| !self.run.has_single_transfer());
         // Devices are not recorded.
-        let Some(file) = fs::symlink_metadata(path).ok().filter(Metadata::is_file) else { return };
-        self.run.output_paths.add_finished((file.dev(), file.ino()));
-        let result = TransferResult { transfer, report, error, file: Some((path, &file)) };
-        if let Some(Err(error)) = self.run.journal.as_ref().map(|journal| journal.add(&result)) {
-            self.note_journal_error(&error);
+        let file =
+            path.and_then(|path| Some((path, fs::symlink_metadata(path).ok().filter(Metadata::is_file)?)));
+        if let Some((_, file)) = &file {
+            self.run.output_paths.add_finished((file.dev(), file.ino()));
         }
+        let Some(log) = self.run.log_of_results() else { return Disposition::Final };
+        let file = file.as_ref().map(|(path, file)| (*path, file));
+        let result = TransferResult { transfer, report, error: report.error.as_ref(), file };
+        log.add(&result).unwrap_or_else(|error| {
+            self.note_log_error(&error);
+            Disposition::Final
+        })
     }
 
     /// Stores results whenever transfers are finished.
     async fn store_results(&self) {
-        match &self.run.journal {
-            Some(journal) => journal.store(|error| self.note_journal_error(&error)).await,
+        match self.run.log_of_results() {
+            Some(log) => log.store(|error| self.note_log_error(&error)).await,
             None => std::future::pending().await,
         }
     }
 
-    fn note_journal_error(&self, error: &Error) {
-        let text =
-            format!("the journal could not be written, so a later run may fetch this file again: {error}");
+    fn note_log_error(&self, error: &Error) {
+        let text = match &self.run.journal {
+            Some(_) => {
+                format!("the journal could not be written, so a later run may fetch this file again: {error}")
+            }
+            None => format!("a result is not stored yet, and is sent again: {error}"),
+        };
         self.run.progress.suspend_while(|| render::print_note(&text));
     }
 
@@ -226,6 +237,20 @@ impl Batch {
             }
         }
         first_failure
+    }
+
+    /// Records the result of a line of a queue that stood for several objects, which were reported one by one.
+    fn end_expanded_line(&self, number: usize, transfer: &Transfer, status: u8) -> u8 {
+        if transfer.lease.is_none() {
+            return status;
+        }
+        let mut report = TransferReport::begin(number, &transfer.url);
+        let row = CODES.iter().find(|row| row.exits.contains(&status));
+        report.end(row.map(|row| Error::new(row.code, Phase::Body, "an object of the line failed")));
+        match self.record_result(transfer, &report) {
+            Disposition::Final => status,
+            Disposition::Delayed(wait) => self.end_delayed(&report, wait),
+        }
     }
 
     async fn run_object(
@@ -339,18 +364,18 @@ impl Batch {
                 render::print_error(&error, None)
             }
         };
-        if let Some(journal) = run.journal.as_ref().filter(|_| !run.options.is_dry_run) {
-            journal.close(run.mirror.is_none() && totals.failed == 0).await;
+        if let Some(log) = run.log_of_results().filter(|_| !run.options.is_dry_run) {
+            log.close(run.mirror.is_none() && totals.failed == 0).await;
         }
         if let Some(events) = run.events.as_ref().filter(|_| !run.has_single_transfer()) {
             events.summary(&totals);
         }
         if run.options.is_dry_run && !run.log.is_silent {
             summary::print_dry_run(&totals);
-        } else if run.journal.is_some()
+        } else if run.log_of_results().is_some()
             && (run.log.is_interactive || run.mirror.is_some() && run.log.prints_notes)
         {
-            summary::print_summary(&totals, run.mirror.is_none());
+            summary::print_summary(&totals, run.journal.is_some() && run.mirror.is_none());
         }
         match self.first_failure.get().1 {
             0 => failure,
@@ -370,6 +395,9 @@ impl Batch {
     fn end(&self, mut report: TransferReport, error: Option<Error>, transfer: &Transfer) -> u8 {
         let run = &*self.run;
         report.end(error);
+        if let Disposition::Delayed(wait) = self.record_result(transfer, &report) {
+            return self.end_delayed(&report, wait);
+        }
         run.progress.count(report.error.is_some());
         let mut totals = self.totals.get();
         totals.count(&report);
@@ -383,4 +411,21 @@ impl Batch {
         let is_written = run.write_out.as_ref().is_none_or(|format| format.write(&report));
         if report.exit_status() == 0 && !is_written { 23 } else { report.exit_status() }
     }
+    /// Reports a transfer that failed and is tried again later.
+    fn end_delayed(&self, report: &TransferReport, wait: Duration) -> u8 {
+        if let Some(events) = &self.run.events {
+            events.end(report);
+        }
+        if let Some(error) = &report.error {
+            self.print_note(
+                &mask_password(&report.url),
+                &format!("tried again in {}: {error}", seconds(wait)),
+            );
+        }
+        0
+    }
+}
+
+fn seconds(wait: Duration) -> String {
+    format!("{} s", wait.as_secs().max(1))
 }

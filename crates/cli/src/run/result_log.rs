@@ -2,6 +2,7 @@
 
 use std::fs::Metadata;
 use std::path::Path;
+use std::time::Duration;
 
 use fetch_url::Error;
 
@@ -23,6 +24,9 @@ pub(super) struct TransferResult<'r> {
 pub(super) enum Disposition {
     /// The result is final.
     Final,
+    /// The transfer failed and is tried again after this time, by this worker of a queue or by another.
+    #[cfg_attr(not(feature = "queue"), expect(dead_code, reason = "only a queue delays lines"))]
+    Delayed(Duration),
 }
 
 /// A log of the results of a batch.
