@@ -64,7 +64,12 @@ fn cause_of_text(text: &str) -> Cause {
         Cause::StorageFull
     } else if has(&["wrong last sequence"]) {
         Cause::WrongSequence
-    } else if has(&["no responders", "jetstream not enabled", "JetStream not enabled"]) {
+    } else if has(&[
+        "no responders",
+        "etStream not enabled",
+        "etstream not enabled",
+        "requested JetStream resource",
+    ]) {
         Cause::NoJetStream
     } else if has(&["not found", "no message found"]) {
         Cause::NotFound

@@ -38,6 +38,7 @@ mod login;
 mod pull;
 mod queue;
 mod record;
+mod repair;
 mod session;
 mod status;
 mod worker;

@@ -16,7 +16,7 @@ use crate::worker::Shared;
 use crate::{Entry, Lease, Line, Outcome, Queue};
 
 /// How long a request for lines waits at the server.
-const EXPIRES: Duration = Duration::from_secs(20);
+const EXPIRES: Duration = Duration::from_secs(10);
 /// The wait after a failed request.
 const ERROR_WAIT: Duration = Duration::from_secs(1);
 /// A line that arrives when all slots are busy is given back after this time.
@@ -53,17 +53,20 @@ impl Queue {
 /// Requests lines of one bucket while the worker has free slots.
 pub(crate) async fn pull_bucket(shared: Arc<Shared>, consumer: Consumer<pull::Config>) {
     let mut reconnected = shared.queue.session.reconnected();
+    let mut new_consumers = shared.new_consumers.subscribe();
     loop {
         let free = shared.wait_for_free_slot().await;
         let active = shared.active_buckets.load(Ordering::Relaxed).max(1);
         let count = (free / active).clamp(1, usize::from(shared.options.host_limit));
         reconnected.mark_unchanged();
+        new_consumers.mark_unchanged();
         match consumer.batch().max_messages(count).expires(EXPIRES).messages().await {
             Ok(batch) => {
                 tokio::select! {
                     () = take_lines(&shared, batch) => {}
                     // The server has forgotten the request.
                     _ = reconnected.changed() => {}
+                    _ = new_consumers.changed() => {}
                 }
             }
             Err(_) => tokio::time::sleep(ERROR_WAIT).await,
@@ -114,8 +117,9 @@ async fn offer(shared: &Arc<Shared>, message: Message, patience: Duration) -> bo
     let id = shared.next_id();
     let held = Held { message: Arc::new(message), digest, line: line.as_ref().ok().cloned(), tries };
     shared.leases.insert(id, held.clone());
-    // An earlier worker may have ended between the record and the acknowledgement.
-    if tries > 1 && shared.queue.settle_finished(&held.digest).await.unwrap_or(false) {
+    // An earlier worker may have ended between the record and the acknowledgement, or the server before it stored the
+    // acknowledgement.
+    if shared.queue.settle_finished(&held.digest).await.unwrap_or(false) {
         shared.acknowledge(id, &held).await;
         return true;
     }

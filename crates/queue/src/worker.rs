@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use async_nats::jetstream::AckKind;
 use fetch_url::Error;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 use crate::bucket::host_of;
@@ -20,7 +20,7 @@ use crate::{Entry, Lease, Outcome, Queue};
 /// The number of consumers that are opened at the same time.
 const PARALLEL_OPENS: usize = 16;
 /// How often an idle worker asks whether the queue is empty.
-const END_CHECK: Duration = Duration::from_millis(500);
+const IDLE_CHECK: Duration = Duration::from_millis(500);
 /// The shortest and the longest wait before a result is stored again.
 const STORE_WAIT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 /// How often an acknowledgement is sent. A line that was recorded and not acknowledged is not fetched again.
@@ -61,6 +61,8 @@ pub(crate) struct Shared {
     next_id: AtomicU64,
     notes: Mutex<VecDeque<Error>>,
     has_note: Notify,
+    /// Changes when a consumer was opened anew, so that requests are sent again.
+    pub(crate) new_consumers: watch::Sender<u64>,
 }
 
 #[derive(Default)]
@@ -94,17 +96,16 @@ impl Worker {
             next_id: AtomicU64::new(0),
             notes: Mutex::default(),
             has_note: Notify::new(),
+            new_consumers: watch::Sender::new(0),
         });
         let mut tasks = JoinSet::new();
         for consumer in consumers {
             tasks.spawn(pull_bucket(shared.clone(), consumer));
         }
-        let (leases, state, end) = (shared.clone(), shared.clone(), shared.clone());
+        let (leases, state, idle) = (shared.clone(), shared.clone(), shared.clone());
         tasks.spawn(async move { leases.leases.extend(leases.queue.lease).await });
         tasks.spawn(async move { state.publish_state_repeatedly().await });
-        if !shared.options.waits {
-            tasks.spawn(async move { end.watch_for_end().await });
-        }
+        tasks.spawn(async move { idle.watch_while_idle().await });
         Ok(Self { shared, tasks: Mutex::new(tasks), results: Mutex::default() })
     }
 
@@ -292,23 +293,34 @@ impl Shared {
         }
     }
 
-    /// Ends the worker when the queue has no lines but those that only newer workers understand.
-    async fn watch_for_end(&self) {
+    /// While the worker has no lines: ends it when the queue has none but those that only newer workers understand, and
+    /// hands out lines that the server has forgotten.
+    async fn watch_while_idle(&self) {
+        let mut has_stuck_lines = false;
         loop {
-            tokio::time::sleep(END_CHECK).await;
+            tokio::time::sleep(IDLE_CHECK).await;
             if self.leases.len() > 0 || self.slots().free() == 0 {
                 continue;
             }
             let Ok(info) = self.queue.lines.get_info().await else { continue };
-            let mut slots = self.slots();
-            let newer = u64::try_from(slots.newer.len()).unwrap_or(u64::MAX);
-            if info.state.messages <= newer && slots.ready.is_empty() {
-                slots.has_ended = true;
-                drop(slots);
-                self.is_ready.notify_waiters();
+            let newer = u64::try_from(self.slots().newer.len()).unwrap_or(u64::MAX);
+            if info.state.messages > newer {
+                has_stuck_lines = self.hand_out_stuck_lines(has_stuck_lines).await;
+            } else if !self.options.waits && self.end_if_nothing_is_ready() {
                 return;
             }
         }
+    }
+
+    fn end_if_nothing_is_ready(&self) -> bool {
+        let mut slots = self.slots();
+        if !slots.ready.is_empty() {
+            return false;
+        }
+        slots.has_ended = true;
+        drop(slots);
+        self.is_ready.notify_waiters();
+        true
     }
 }
 
