@@ -3,6 +3,7 @@
 mod batch;
 mod checksum;
 mod deferred;
+mod explain;
 pub mod foreign_options;
 mod ftp;
 mod gateway;
@@ -31,6 +32,7 @@ use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 pub use batch::BatchFlags;
 pub use checksum::ChecksumFlags;
 pub use deferred::DeferredFlags;
+pub use explain::{DialectName, ExplainFlags};
 pub use ftp::{FtpFlags, FtpMethod, ListFormat};
 pub use gateway::GatewayFlags;
 pub use gopher::{GopherDots, GopherFlags};
@@ -41,6 +43,8 @@ pub use mirror::MirrorFlags;
 pub use mirror_help::SINGLE_OBJECT_OPTIONS;
 pub use network::{NetworkFlags, ProxyFlags};
 pub use news::{NewsFlags, NewsPart};
+#[cfg(feature = "queue")]
+pub use queue::QueueFlags;
 pub use telnet_and_mailto::TelnetAndMailtoFlags;
 pub use tls::{TlsFlags, TlsMax};
 pub use values::ContinueAt;
@@ -84,43 +88,12 @@ pub enum Verb {
     Serve(DeferredFlags<serve::ServeFlags>),
     /// Fetch one list with many machines, over NATS JetStream
     #[cfg(feature = "queue")]
-    Queue(DeferredFlags<queue::QueueFlags>),
+    Queue(DeferredFlags<QueueFlags>),
     /// Print a completion script for a shell
     Completions {
         /// Shell that the script is for
         shell: clap_complete::Shell,
     },
-}
-
-/// Options of `fetch-url explain`.
-#[derive(Args, Debug)]
-pub struct ExplainFlags {
-    /// Print one JSON object per URL
-    #[arg(long)]
-    pub json: bool,
-    /// Grammar for parsing the URLs
-    #[arg(long, value_enum, default_value_t = DialectName::Lenient)]
-    pub dialect: DialectName,
-    /// Gateways.
-    #[command(flatten)]
-    pub gateway: GatewayFlags,
-    /// Proxies.
-    #[command(flatten)]
-    pub proxy: ProxyFlags,
-    /// URLs to explain
-    #[arg(required = true, value_name = "URL")]
-    pub urls: Vec<String>,
-}
-
-/// The grammar for parsing URLs.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum DialectName {
-    /// RFC 1738, and the deviations that are common on the web
-    Lenient,
-    /// The grammar of RFC 1738, section 5, exactly
-    Rfc1738,
-    /// The grammar of the draft of November 1993
-    Cern1993,
 }
 
 /// Options of `fetch-url extract`.

@@ -111,7 +111,14 @@ fn run_verb(verb: Verb, matches: &ArgMatches) -> u8 {
         #[cfg(feature = "serve")]
         Verb::Serve(flags) => serve::run(*flags.0),
         #[cfg(feature = "queue")]
-        Verb::Queue(flags) => queue_verbs::run(*flags.0, matches),
+        Verb::Queue(flags) => {
+            let queue = matches.subcommand().and_then(|(_, queue)| queue.subcommand());
+            match (queue_verbs::run(flags.0.verb), queue) {
+                (Ok(status), _) => status,
+                (Err(flags), Some((_, matches))) => run(Invocation::queue_work(*flags, matches)),
+                (Err(_), None) => 99,
+            }
+        }
         Verb::Mirror(flags) => match matches.subcommand() {
             Some((_, matches)) => run(Invocation::mirror(*flags.0, matches)),
             None => 99,

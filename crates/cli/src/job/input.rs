@@ -13,9 +13,9 @@ use fetch_url::Error;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
 
-use super::transfer::{Output, Transfer, named};
+use super::line_source::{Line, LineSource};
+use super::transfer::{Output, Transfer};
 use crate::error::usage_error;
-use crate::flags::FetchFlags;
 
 /// Maximum number of lines in a block. The reading thread hands over blocks, because each hand-over wakes a thread.
 const MAX_BLOCK_LINES: usize = 64;
@@ -26,36 +26,10 @@ const READ_BUFFER_SIZE: usize = 64 * 1024;
 /// The maximum length of a line in bytes.
 const MAX_LINE_LENGTH: u64 = 64 * 1024;
 
-/// A source of the lines of a batch.
-pub(crate) trait LineSource {
-    /// Returns the next transfer. An error ends the input.
-    async fn next(&self) -> Option<Line>;
-}
-
-/// The lines of a batch.
-pub(crate) enum Input {
-    File(InputFile),
-    #[cfg(feature = "queue")]
-    Queue(std::rc::Rc<super::queue::QueueWorker>),
-}
-
-impl LineSource for Input {
-    async fn next(&self) -> Option<Line> {
-        match self {
-            Self::File(file) => file.next().await,
-            #[cfg(feature = "queue")]
-            Self::Queue(worker) => worker.next().await,
-        }
-    }
-}
-
 /// The lines of a file or of standard input, read by a thread, since a pipe may block.
 pub(crate) struct InputFile {
     lines: Mutex<ReadLines>,
 }
-
-/// A line as a transfer. An error ends the input.
-pub(crate) type Line = Result<Transfer, Error>;
 
 struct ReadLines {
     /// The rest of the last block.
@@ -96,12 +70,6 @@ impl LineSource for InputFile {
         }
         lines.block.pop_front()
     }
-}
-
-/// Opens `--input-file`. Lines without a file name are named after their URLs.
-pub(super) fn input(flags: &FetchFlags) -> Result<Option<Input>, Error> {
-    let open = |path: &PathBuf| InputFile::open(path, flags.output_dir.as_deref(), named(flags));
-    Ok(flags.batch.input_file.as_ref().map(open).transpose()?.map(Input::File))
 }
 
 struct Lines {

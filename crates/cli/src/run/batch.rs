@@ -1,18 +1,17 @@
 //! Runs several transfers, one after the other or in parallel, and reports each when it ends.
 
+mod results;
+
 use std::cell::Cell;
-use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt as _;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
+use fetch_url::Error;
 use fetch_url::http;
-use fetch_url::internal::{CODES, HostPermit};
+use fetch_url::internal::HostPermit;
 use fetch_url::mirror::UncertainKind;
 use fetch_url::news::UpcomingUrls;
 use fetch_url::url::{Url, mask_password};
-use fetch_url::{Error, Phase};
 use tokio::task::LocalSet;
 
 use super::context::Run;
@@ -21,7 +20,7 @@ use super::delete_extraneous::delete_extraneous;
 use super::expansion::{Expansion, expand};
 use super::failures::{may_be_directory_or_link, may_try_alternative, print_failure};
 use super::queue::WorkQueue;
-use super::result_log::{Disposition, ResultLog as _, TransferResult};
+use super::result_log::{Disposition, ResultLog as _};
 use super::transfer::run_transfer;
 use super::work::{PlannedTransfer, Work};
 use crate::job::{Output, Transfer, with_item_type_hint};
@@ -169,46 +168,6 @@ impl Batch {
         run_transfer(&self.run, &other, request, permit, report).await
     }
 
-    /// Records a written or unchanged file, so that no other transfer of this run replaces it, and the result.
-    fn record_result(&self, transfer: &Transfer, report: &TransferReport) -> Disposition {
-        if let (Some(id), true) = (report.file_id, report.is_skipped) {
-            self.run.output_paths.add_finished(id);
-        }
-        let path = report.file.as_deref().filter(|_| report.receipt.is_some());
-        let path = path.filter(|_| !self.run.has_single_transfer());
-        // Devices are not recorded.
-        let file =
-            path.and_then(|path| Some((path, fs::symlink_metadata(path).ok().filter(Metadata::is_file)?)));
-        if let Some((_, file)) = &file {
-            self.run.output_paths.add_finished((file.dev(), file.ino()));
-        }
-        let Some(log) = self.run.log_of_results() else { return Disposition::Final };
-        let file = file.as_ref().map(|(path, file)| (*path, file));
-        let result = TransferResult { transfer, report, error: report.error.as_ref(), file };
-        log.add(&result).unwrap_or_else(|error| {
-            self.note_log_error(&error);
-            Disposition::Final
-        })
-    }
-
-    /// Stores results whenever transfers are finished.
-    async fn store_results(&self) {
-        match self.run.log_of_results() {
-            Some(log) => log.store(|error| self.note_log_error(&error)).await,
-            None => std::future::pending().await,
-        }
-    }
-
-    fn note_log_error(&self, error: &Error) {
-        let text = match &self.run.journal {
-            Some(_) => {
-                format!("the journal could not be written, so a later run may fetch this file again: {error}")
-            }
-            None => format!("a result is not stored yet, and is sent again: {error}"),
-        };
-        self.run.progress.suspend_while(|| render::print_note(&text));
-    }
-
     /// Runs the transfers of the objects that a URL stands for. Returns the exit status of the first one that failed.
     async fn run_objects(
         &self,
@@ -237,20 +196,6 @@ impl Batch {
             }
         }
         first_failure
-    }
-
-    /// Records the result of a line of a queue that stood for several objects, which were reported one by one.
-    fn end_expanded_line(&self, number: usize, transfer: &Transfer, status: u8) -> u8 {
-        if transfer.lease.is_none() {
-            return status;
-        }
-        let mut report = TransferReport::begin(number, &transfer.url);
-        let row = CODES.iter().find(|row| row.exits.contains(&status));
-        report.end(row.map(|row| Error::new(row.code, Phase::Body, "an object of the line failed")));
-        match self.record_result(transfer, &report) {
-            Disposition::Final => status,
-            Disposition::Delayed(wait) => self.end_delayed(&report, wait),
-        }
     }
 
     async fn run_object(
@@ -411,21 +356,4 @@ impl Batch {
         let is_written = run.write_out.as_ref().is_none_or(|format| format.write(&report));
         if report.exit_status() == 0 && !is_written { 23 } else { report.exit_status() }
     }
-    /// Reports a transfer that failed and is tried again later.
-    fn end_delayed(&self, report: &TransferReport, wait: Duration) -> u8 {
-        if let Some(events) = &self.run.events {
-            events.end(report);
-        }
-        if let Some(error) = &report.error {
-            self.print_note(
-                &mask_password(&report.url),
-                &format!("tried again in {}: {error}", seconds(wait)),
-            );
-        }
-        0
-    }
-}
-
-fn seconds(wait: Duration) -> String {
-    format!("{} s", wait.as_secs().max(1))
 }

@@ -4,7 +4,7 @@ use fetch_url::Error;
 use fetch_url_queue::Outcome;
 
 use super::result_log::{Disposition, ResultLog, TransferResult};
-use crate::job::queue::QueueWorker;
+use crate::job::queue_worker::QueueWorker;
 
 impl ResultLog for QueueWorker {
     fn add(&self, result: &TransferResult<'_>) -> Result<Disposition, Error> {

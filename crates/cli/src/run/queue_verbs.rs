@@ -3,15 +3,14 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use clap::ArgMatches;
 use fetch_url::{Code, Error, Phase};
 use fetch_url_queue::{Location, Queue, QueueOptions};
 
 use super::context::Run;
 use crate::error::usage_error;
-use crate::flags::queue::{AddFlags, DropFlags, FailedFlags, QueueFlags, QueueVerb, StatusFlags};
+use crate::flags::queue::{AddFlags, DropFlags, FailedFlags, QueueVerb, StatusFlags, WorkFlags};
+use crate::job::LineSource as _;
 use crate::job::queue::{login, open_list, queue_line};
-use crate::job::{Invocation, LineSource as _};
 use crate::{render, signal};
 
 /// How often `queue add` reports its progress.
@@ -21,21 +20,15 @@ const MIN_LEASE: Duration = Duration::from_secs(1);
 /// The maximum time to give lines back after a signal.
 const RELEASE_TIME: Duration = Duration::from_secs(1);
 
-/// Runs the sub-command. Returns the exit status.
-pub(super) fn run(flags: QueueFlags, matches: &ArgMatches) -> u8 {
-    match flags.verb {
-        QueueVerb::Work(flags) => {
-            let matches = matches.subcommand().and_then(|(_, queue)| queue.subcommand());
-            match matches {
-                Some((_, matches)) => super::run(Invocation::queue_work(*flags.0, matches)),
-                None => 99,
-            }
-        }
+/// Runs the sub-command. Returns the exit status, or the flags of a worker, which is a batch.
+pub(super) fn run(verb: QueueVerb) -> Result<u8, Box<WorkFlags>> {
+    Ok(match verb {
+        QueueVerb::Work(flags) => return Err(flags.0),
         QueueVerb::Add(flags) => run_until_signal(add(flags)),
         QueueVerb::Status(flags) => run_until_signal(status(flags)),
         QueueVerb::Failed(flags) => run_until_signal(failed(flags)),
         QueueVerb::Drop(flags) => run_until_signal(drop_queue(flags)),
-    }
+    })
 }
 
 /// Gives the lines of a worker back to the queue, after a signal.

@@ -5,7 +5,7 @@ use fetch_url::Error;
 use super::journal_file::JournalFile;
 use super::result_log::{Disposition, ResultLog, TransferResult};
 #[cfg(feature = "queue")]
-use crate::job::queue::QueueWorker;
+use crate::job::queue_worker::QueueWorker;
 
 /// The log of a run.
 #[derive(Clone, Copy)]
