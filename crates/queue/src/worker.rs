@@ -305,7 +305,7 @@ impl Shared {
             let Ok(info) = self.queue.lines.get_info().await else { continue };
             let newer = u64::try_from(self.slots().newer.len()).unwrap_or(u64::MAX);
             if info.state.messages > newer {
-                has_stuck_lines = self.hand_out_stuck_lines(has_stuck_lines).await;
+                has_stuck_lines = self.hand_out_stuck_lines(info.state.messages, has_stuck_lines).await;
             } else if !self.options.waits && self.end_if_nothing_is_ready() {
                 return;
             }
