@@ -20,8 +20,8 @@ const STEPS: [Step; 7] = [
 ];
 
 /// The crates in the order in which they are published: each after those that it needs.
-const CRATES: [&str; 5] =
-    ["fetch-url-core", "fetch-url-proto", "fetch-url", "fetch-url-serve", "fetch-url-cli"];
+const CRATES: [&str; 6] =
+    ["fetch-url-core", "fetch-url-proto", "fetch-url", "fetch-url-serve", "fetch-url-queue", "fetch-url-cli"];
 
 /// Runs all steps but those in `left_out`, and fails if one of them failed.
 pub(crate) fn dry_run(left_out: &[&str]) -> Result<(), String> {

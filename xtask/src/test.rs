@@ -19,12 +19,13 @@ const fn step(name: &'static str, run: fn() -> Result<Option<String>, String>) -
     Step { name, run }
 }
 
-const STEPS: [Step; 20] = [
+const STEPS: [Step; 21] = [
     step("format", || all(["fmt", "--all", "--check"])),
     step("lints", || all(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])),
     step("tidy", || tidy::run().map(|()| None)),
     step("generated files", || generated::check().map(|()| None)),
     step("tests", tests),
+    step("queue", queue),
     step("doc tests", || all(["test", "--quiet", "--workspace", "--doc"])),
     step("examples", examples),
     step("demo", || demo::run().map(|()| None)),
@@ -105,6 +106,23 @@ fn tests() -> Result<Option<String>, String> {
         return all(["nextest", "run", "--workspace", "--no-fail-fast"]);
     }
     all(["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])
+}
+
+/// Lints and tests the feature `queue` of the command line, which is not a default.
+fn queue() -> Result<Option<String>, String> {
+    let cli = ["-p", "fetch-url-cli", "--features", "queue"];
+    let mut lints = cargo(["clippy", "--all-targets", "--locked"]);
+    run_command(lints.args(cli).args(["--", "-D", "warnings"]))?;
+    let mut tests = if has_nextest() {
+        let mut tests = cargo(["nextest", "run", "--no-fail-fast", "-E", "test(/queue/)"]);
+        tests.args(cli);
+        tests
+    } else {
+        let mut tests = cargo(["test", "--lib", "--test", "it"]);
+        tests.args(cli).args(["--", "queue"]);
+        tests
+    };
+    run_command(&mut tests).map(|()| None)
 }
 
 /// Runs every example of the library to its end.

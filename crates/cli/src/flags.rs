@@ -16,6 +16,8 @@ mod mirror;
 mod mirror_help;
 mod network;
 mod news;
+#[cfg(feature = "queue")]
+pub mod queue;
 mod route;
 #[cfg(feature = "serve")]
 pub mod serve;
@@ -43,6 +45,8 @@ pub use mirror::MirrorFlags;
 pub use mirror_help::SINGLE_OBJECT_OPTIONS;
 pub use network::{NetworkFlags, ProxyFlags};
 pub use news::{NewsFlags, NewsPart};
+#[cfg(feature = "queue")]
+pub use queue::QueueFlags;
 pub use telnet_and_mailto::TelnetAndMailtoFlags;
 pub use tls::{TlsFlags, TlsMax};
 pub use values::ContinueAt;
@@ -84,6 +88,9 @@ pub enum Verb {
     /// Serve every scheme to browsers, curl, wget and lynx: an HTTP proxy and gateway
     #[cfg(feature = "serve")]
     Serve(DeferredFlags<serve::ServeFlags>),
+    /// Fetch one list with many machines, over NATS JetStream
+    #[cfg(feature = "queue")]
+    Queue(DeferredFlags<QueueFlags>),
     /// Print a completion script for a shell
     Completions {
         /// Shell that the script is for

@@ -1,6 +1,7 @@
 //! Converts flags and environment variables into an [`Invocation`]. All options are checked here; transfers start
 //! later.
 
+mod batch_input;
 mod checksum;
 mod condition;
 mod data;
@@ -12,6 +13,7 @@ mod gopher;
 mod http;
 mod input;
 mod journal;
+mod line_source;
 mod log_options;
 mod login;
 pub(crate) mod metalink;
@@ -20,6 +22,10 @@ pub(crate) mod news;
 mod option_file;
 pub(crate) mod policy;
 mod private_file;
+#[cfg(feature = "queue")]
+pub(crate) mod queue;
+#[cfg(feature = "queue")]
+pub(crate) mod queue_worker;
 mod requests;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
@@ -40,10 +46,11 @@ use fetch_url::news::NewsOptions;
 use fetch_url::output::FileOptions;
 use fetch_url::{ByteRange, Condition, Error, Fetcher};
 
+pub(crate) use self::batch_input::Input;
 use self::checksum::ChecksumOptions;
 use self::form::Form;
-pub(crate) use self::input::Input;
 pub(crate) use self::journal::JournalOptions;
+pub(crate) use self::line_source::LineSource;
 pub(crate) use self::log_options::LogOptions;
 pub(crate) use self::mirror::{MirrorJob, is_single_object_option};
 pub(crate) use self::private_file::is_open_to_others;
@@ -54,7 +61,7 @@ use crate::flags::{ContinueAt, FetchFlags, Format, GivenOptions};
 use crate::render::{events::Events, progress::ProgressDisplay, write_out::WriteOut};
 
 /// Names of sub-commands. As the first argument, they are not URLs.
-const VERBS: [&str; 5] = ["completions", "explain", "extract", "mirror", "serve"];
+const VERBS: [&str; 6] = ["completions", "explain", "extract", "mirror", "queue", "serve"];
 
 /// The parsed command line: transfers and options.
 pub(crate) struct Invocation {
@@ -168,7 +175,7 @@ impl Invocation {
         if flags.http.etag_save.is_some() && (transfers.len() != 1 || flags.batch.input_file.is_some()) {
             return Err(usage_error("--etag-save needs exactly one URL"));
         }
-        let input = input::input(&flags)?;
+        let input = batch_input::input(&flags)?;
         let journal = JournalOptions::for_batch(&flags);
         Self::of(&flags, given, transfers, input, journal)
     }

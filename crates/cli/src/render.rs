@@ -20,6 +20,8 @@ pub(crate) mod log_file;
 mod menu;
 mod news;
 pub(crate) mod progress;
+#[cfg(feature = "queue")]
+pub(crate) mod queue;
 pub(crate) mod screen;
 pub(crate) mod stdio;
 pub(crate) mod summary;

@@ -24,6 +24,12 @@ mod output;
 mod output_paths;
 mod page_walk;
 mod queue;
+#[cfg(feature = "queue")]
+mod queue_log;
+#[cfg(feature = "queue")]
+mod queue_verbs;
+mod result_log;
+mod run_log;
 #[cfg(feature = "serve")]
 mod serve;
 mod session;
@@ -105,6 +111,11 @@ fn run_verb(verb: Verb, given: &GivenOptions) -> u8 {
         Verb::Completions { shell } => verbs::completions(shell),
         #[cfg(feature = "serve")]
         Verb::Serve(flags) => serve::run(*flags.0),
+        #[cfg(feature = "queue")]
+        Verb::Queue(flags) => match queue_verbs::run(flags.0.verb) {
+            Ok(status) => status,
+            Err(flags) => run(Invocation::queue_work(*flags, given)),
+        },
         Verb::Mirror(flags) => run(Invocation::mirror(*flags.0, given)),
     }
 }
@@ -175,8 +186,12 @@ fn run_transfers(run: &Rc<Run>) -> u8 {
     let ended = runtime.block_on(async {
         tokio::select! {
             biased;
-            status = batch::run_all(run) => Ok(status),
-            ending = signal::wait_for_ending_signal() => Err(ending),
+            status = run_batch(run) => Ok(status),
+            ending = signal::wait_for_ending_signal() => {
+                #[cfg(feature = "queue")]
+                queue_verbs::release_lines(run).await;
+                Err(ending)
+            }
         }
     });
     let kept = keep_cookies(run);
@@ -200,6 +215,16 @@ fn run_transfers(run: &Rc<Run>) -> u8 {
             ending.terminate_process()
         }
     }
+}
+
+async fn run_batch(run: &Rc<Run>) -> u8 {
+    #[cfg(feature = "queue")]
+    if let Some(worker) = run.queue_worker()
+        && let Err(error) = worker.start().await
+    {
+        return render::print_error(&error, None);
+    }
+    batch::run_all(run).await
 }
 
 /// Reports the first failed write of `--trace` and `--events`. Returns the exit status.

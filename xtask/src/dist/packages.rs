@@ -66,9 +66,16 @@ pub(super) fn sbom(release: &Release) -> Result<Option<String>, String> {
         let text = String::from_utf8_lossy(&text).replace(&*root().to_string_lossy(), "/fetch-url");
         write(&to, text.as_bytes())
     });
-    for member in
-        ["crates/core", "crates/proto", "crates/fetch", "crates/serve", "crates/cli", "xtask", "tests"]
-    {
+    for member in [
+        "crates/core",
+        "crates/proto",
+        "crates/fetch",
+        "crates/serve",
+        "crates/queue",
+        "crates/cli",
+        "xtask",
+        "tests",
+    ] {
         let _ = fs::remove_file(root().join(member).join(&file));
     }
     copied.map(|()| None)

@@ -63,6 +63,9 @@ const BANS: &[ForbiddenWords] = &[
             // The timeouts of the clients of `fetch-url serve`.
             "crates/serve/src/head_stream.rs",
             "crates/serve/src/listen.rs",
+            // Leases, requests and repetitions of the queue.
+            "crates/queue/src/",
+            "crates/cli/src/run/queue_verbs.rs",
         ],
         why: "drivers do not measure time: they name their phase",
     },

@@ -8,9 +8,11 @@ use clap::{ArgMatches, Id};
 pub struct GivenOptions(Vec<(Id, Vec<usize>)>);
 
 impl GivenOptions {
-    /// Returns the options of the sub-command, if there is one, or else of the command.
-    pub fn of(matches: &ArgMatches) -> Self {
-        let matches = matches.subcommand().map_or(matches, |(_, matches)| matches);
+    /// Returns the options of the innermost sub-command, or of the command if there is none.
+    pub fn of(mut matches: &ArgMatches) -> Self {
+        while let Some((_, inner)) = matches.subcommand() {
+            matches = inner;
+        }
         let is_given = |id: &&Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
         let positions = |id: &Id| matches.indices_of(id.as_str()).into_iter().flatten().collect();
         Self(matches.ids().filter(is_given).map(|id| (id.clone(), positions(id))).collect())

@@ -13,9 +13,9 @@ use fetch_url::Error;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
 
-use super::transfer::{Output, Transfer, named};
+use super::line_source::{Line, LineSource};
+use super::transfer::{Output, Transfer};
 use crate::error::usage_error;
-use crate::flags::FetchFlags;
 
 /// Maximum number of lines in a block. The reading thread hands over blocks, because each hand-over wakes a thread.
 const MAX_BLOCK_LINES: usize = 64;
@@ -27,12 +27,9 @@ const READ_BUFFER_SIZE: usize = 64 * 1024;
 const MAX_LINE_LENGTH: u64 = 64 * 1024;
 
 /// The lines of a file or of standard input, read by a thread, since a pipe may block.
-pub(crate) struct Input {
+pub(crate) struct InputFile {
     lines: Mutex<ReadLines>,
 }
-
-/// A line as a transfer. An error ends the input.
-type Line = Result<Transfer, Error>;
 
 struct ReadLines {
     /// The rest of the last block.
@@ -40,7 +37,7 @@ struct ReadLines {
     blocks: Receiver<VecDeque<Line>>,
 }
 
-impl Input {
+impl InputFile {
     /// Opens the file; `rest` is the output of lines without a file name.
     pub(super) fn open(path: &Path, directory: Option<&Path>, rest: Output) -> Result<Self, Error> {
         let failed = |error: io::Error| usage_error(format!("{}: {error}", path.display()));
@@ -63,21 +60,16 @@ impl Input {
         thread::Builder::new().name("input".to_owned()).spawn(read).map_err(failed)?;
         Ok(Self { lines: Mutex::new(ReadLines { block: VecDeque::new(), blocks }) })
     }
+}
 
-    /// Returns the next transfer. An error ends the input.
-    pub(crate) async fn next(&self) -> Option<Line> {
+impl LineSource for InputFile {
+    async fn next(&self) -> Option<Line> {
         let mut lines = self.lines.lock().await;
         if lines.block.is_empty() {
             lines.block = lines.blocks.recv().await?;
         }
         lines.block.pop_front()
     }
-}
-
-/// Opens `--input-file`. Lines without a file name are named after their URLs.
-pub(super) fn input(flags: &FetchFlags) -> Result<Option<Input>, Error> {
-    let open = |path: &PathBuf| Input::open(path, flags.output_dir.as_deref(), named(flags));
-    flags.batch.input_file.as_ref().map(open).transpose()
 }
 
 struct Lines {

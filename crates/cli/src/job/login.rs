@@ -69,7 +69,7 @@ fn netrc(flags: &LoginFlags) -> Result<Option<(PathBuf, bool)>, Error> {
 }
 
 /// Returns the first line of a password file.
-fn first_line(path: &Path) -> Result<Vec<u8>, Error> {
+pub(super) fn first_line(path: &Path) -> Result<Vec<u8>, Error> {
     let failed = |error: io::Error| usage_error(format!("{}: {error}", path.display()));
     let mut text = if path.as_os_str() == "-" {
         let mut text = Vec::new();

@@ -75,7 +75,8 @@ impl Invocation {
     /// Checks the flags and makes the invocation of a mirror.
     pub(crate) fn mirror(flags: MirrorFlags, given: &GivenOptions) -> Result<Self, Error> {
         let MirrorFlags { tree, mut fetch } = flags;
-        reject_single_object_options(&fetch, given)?;
+        let reason = "this option applies to a single URL only";
+        reject_options(SINGLE_OBJECT_OPTIONS, &fetch, given, "mirror", reason)?;
         let mut positionals = std::mem::take(&mut fetch.urls).into_iter();
         let Some(url) = positionals.next() else { return Err(usage_error("no URL was given")) };
         let directory = positionals.next().map(PathBuf::from);
@@ -127,13 +128,19 @@ impl Invocation {
     }
 }
 
-/// Rejects the options in [`SINGLE_OBJECT_OPTIONS`].
-fn reject_single_object_options(flags: &FetchFlags, given: &GivenOptions) -> Result<(), Error> {
+/// Rejects the options with the identifiers `rejected`, which do not apply to the sub-command `verb`.
+pub(super) fn reject_options(
+    rejected: &[&str],
+    flags: &FetchFlags,
+    given: &GivenOptions,
+    verb: &str,
+    reason: &str,
+) -> Result<(), Error> {
     let is_given = |id: &&&str| {
         let is_text = **id == "format" && flags.format == Format::Text;
         !is_text && given.contains(id)
     };
-    let wrong = SINGLE_OBJECT_OPTIONS.iter().find(is_given).and_then(|id| {
+    let wrong = rejected.iter().find(is_given).and_then(|id| {
         let command = command();
         let argument = command.get_arguments().find(|argument| argument.get_id() == *id)?;
         option_names(argument).next()
@@ -141,8 +148,9 @@ fn reject_single_object_options(flags: &FetchFlags, given: &GivenOptions) -> Res
     let is_offset = matches!(flags.continue_at, Some(ContinueAt::Offset(_)));
     match wrong.or_else(|| is_offset.then(|| "-C OFFSET".to_owned())) {
         None => Ok(()),
-        Some(option) => Err(usage_error(format!("{option} cannot be used with mirror"))
-            .with_hint("this option applies to a single URL only")),
+        Some(option) => {
+            Err(usage_error(format!("{option} cannot be used with {verb}")).with_hint(reason.to_owned()))
+        }
     }
 }
 

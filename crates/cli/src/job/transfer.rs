@@ -25,6 +25,8 @@ pub(crate) struct Transfer {
     pub(crate) is_from_document: bool,
     /// The size that a document states, in bytes.
     pub(crate) size: Option<u64>,
+    /// The lease of a line of a queue.
+    pub(crate) lease: Option<u64>,
     /// Other URLs of the same object, tried in order.
     pub(crate) alternatives: Vec<String>,
     /// The required checksum.
@@ -45,6 +47,7 @@ impl Transfer {
             is_metalink: false,
             is_from_document: false,
             size: None,
+            lease: None,
             alternatives: Vec::new(),
             checksum: None,
             entry: None,

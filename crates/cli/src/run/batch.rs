@@ -1,8 +1,8 @@
 //! Runs several transfers, one after the other or in parallel, and reports each when it ends.
 
+mod results;
+
 use std::cell::Cell;
-use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt as _;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,7 +12,6 @@ use fetch_url::internal::HostPermit;
 use fetch_url::mirror::UncertainKind;
 use fetch_url::news::UpcomingUrls;
 use fetch_url::url::{Url, mask_password};
-use tokio::sync::Notify;
 use tokio::task::LocalSet;
 
 use super::context::Run;
@@ -20,8 +19,8 @@ use super::copies;
 use super::delete_extraneous::delete_extraneous;
 use super::expansion::{Expansion, expand};
 use super::failures::{may_be_directory_or_link, may_try_alternative, print_failure};
-use super::journal_file::JournalFile;
 use super::queue::WorkQueue;
+use super::result_log::{Disposition, ResultLog as _};
 use super::transfer::run_transfer;
 use super::work::{PlannedTransfer, Work};
 use crate::job::{Output, Transfer, with_item_type_hint};
@@ -51,11 +50,11 @@ pub(super) async fn run_all(run: &Rc<Run>) -> u8 {
     tokio::select! {
         biased;
         () = all_work => {}
-        () = batch.write_journal() => {}
+        () = batch.store_results() => {}
     }
     let deleted = batch.delete();
     run.progress.clear();
-    batch.finish(deleted)
+    batch.finish(deleted).await
 }
 
 struct Batch {
@@ -66,8 +65,6 @@ struct Batch {
     /// Number and exit status of the failed transfer with the lowest number.
     first_failure: Cell<(usize, u8)>,
     totals: Cell<Totals>,
-    /// Notified when the journal has new lines.
-    journal_lines: Notify,
 }
 
 impl Batch {
@@ -80,7 +77,6 @@ impl Batch {
             next_object_number: Cell::new(first_extra_number),
             first_failure: Cell::new((usize::MAX, 0)),
             totals: Cell::new(Totals::begin()),
-            journal_lines: Notify::new(),
         }
     }
 
@@ -112,7 +108,10 @@ impl Batch {
     ) -> u8 {
         match expand(&self.run, &planned).await {
             Ok(None) => self.run_with_alternatives(number, planned, permit).await,
-            Ok(Some(objects)) => self.run_objects(&objects, &planned.transfer, permit).await,
+            Ok(Some(objects)) => {
+                let status = self.run_objects(&objects, &planned.transfer, permit).await;
+                self.end_expanded_line(number, &planned.transfer, status)
+            }
             Err(error) => self.end(self.begin(number, &planned.transfer), Some(error), &planned.transfer),
         }
     }
@@ -148,7 +147,6 @@ impl Batch {
             report = TransferReport::begin(number, url);
             error = self.run_alternative(url, transfer, &mut report).await.err();
         }
-        self.record_file(&transfer, &report, error.as_ref());
         if error.as_ref().is_some_and(may_be_directory_or_link) && self.handle_non_file(&transfer) {
             (error, report.is_skipped) = (None, true);
         }
@@ -168,40 +166,6 @@ impl Batch {
         let request = self.run.options.request_for(&other, UpcomingUrls::default())?;
         let permit = self.run.host_limiter.acquire(request.url()).await.map(Arc::new);
         run_transfer(&self.run, &other, request, permit, report).await
-    }
-
-    /// Records a written or unchanged file, so that no other transfer of this run replaces it, and a written one in the
-    /// journal. A skipped file is not added to the journal: the user may have created it.
-    fn record_file(&self, transfer: &Transfer, report: &TransferReport, error: Option<&Error>) {
-        if let (Some(id), true) = (report.file_id, report.is_skipped) {
-            self.run.output_paths.add_finished(id);
-        }
-        let (Some(_), Some(path), false) = (&report.receipt, &report.file, self.run.has_single_transfer())
-        else {
-            return;
-        };
-        // Devices are not recorded.
-        let Some(file) = fs::symlink_metadata(path).ok().filter(Metadata::is_file) else { return };
-        self.run.output_paths.add_finished((file.dev(), file.ino()));
-        if let (None, Some(journal)) = (error, &self.run.journal) {
-            self.note_journal_error(journal.add(transfer, path, &file, report));
-            self.journal_lines.notify_one();
-        }
-    }
-
-    /// Writes lines to the journal whenever files are finished.
-    async fn write_journal(&self) {
-        loop {
-            self.journal_lines.notified().await;
-            self.note_journal_error(self.run.journal.as_ref().and_then(JournalFile::flush));
-        }
-    }
-
-    fn note_journal_error(&self, error: Option<Error>) {
-        let Some(error) = error else { return };
-        let text =
-            format!("the journal could not be written, so a later run may fetch this file again: {error}");
-        self.run.progress.suspend_while(|| render::print_note(&text));
     }
 
     /// Runs the transfers of the objects that a URL stands for. Returns the exit status of the first one that failed.
@@ -328,7 +292,7 @@ impl Batch {
     }
 
     /// Prints the summary and closes the journal. Returns the exit status.
-    fn finish(&self, deleted: Result<u64, Error>) -> u8 {
+    async fn finish(&self, deleted: Result<u64, Error>) -> u8 {
         let run = &*self.run;
         let mut totals = self.totals.get();
         if let Some(walker) = &self.queue.walker {
@@ -345,18 +309,18 @@ impl Batch {
                 render::print_error(&error, None)
             }
         };
-        if let Some(journal) = run.journal.as_ref().filter(|_| !run.options.is_dry_run) {
-            journal.close(run.mirror.is_none() && totals.failed == 0);
+        if let Some(log) = run.log_of_results().filter(|_| !run.options.is_dry_run) {
+            log.close(run.mirror.is_none() && totals.failed == 0).await;
         }
         if let Some(events) = run.events.as_ref().filter(|_| !run.has_single_transfer()) {
             events.summary(&totals);
         }
         if run.options.is_dry_run && !run.log.is_silent {
             summary::print_dry_run(&totals);
-        } else if run.journal.is_some()
+        } else if run.log_of_results().is_some()
             && (run.log.is_interactive || run.mirror.is_some() && run.log.prints_notes)
         {
-            summary::print_summary(&totals, run.mirror.is_none());
+            summary::print_summary(&totals, run.journal.is_some() && run.mirror.is_none());
         }
         match self.first_failure.get().1 {
             0 => failure,
@@ -376,6 +340,9 @@ impl Batch {
     fn end(&self, mut report: TransferReport, error: Option<Error>, transfer: &Transfer) -> u8 {
         let run = &*self.run;
         report.end(error);
+        if let Disposition::Delayed(wait) = self.record_result(transfer, &report) {
+            return self.end_delayed(&report, wait);
+        }
         run.progress.count(report.error.is_some());
         let mut totals = self.totals.get();
         totals.count(&report);

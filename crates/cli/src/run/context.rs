@@ -11,6 +11,7 @@ use fetch_url::{Code, Error};
 use super::checksum_lists::ChecksumLists;
 use super::journal_file::JournalFile;
 use super::output_paths::{OutputPaths, make_directory};
+use super::run_log::RunLog;
 use crate::job::{Invocation, JournalOptions};
 use crate::render;
 
@@ -47,6 +48,17 @@ impl Deref for Run {
 
     fn deref(&self) -> &Invocation {
         &self.invocation
+    }
+}
+
+impl Run {
+    /// Returns the log of the results.
+    pub(super) fn log_of_results(&self) -> Option<RunLog<'_>> {
+        #[cfg(feature = "queue")]
+        if let Some(worker) = self.queue_worker() {
+            return Some(RunLog::Queue(worker));
+        }
+        self.journal.as_ref().map(RunLog::Journal)
     }
 }
 

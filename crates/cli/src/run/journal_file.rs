@@ -8,7 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fetch_url::mirror::{FileEntry, Journal};
 use fetch_url::url::{Url, mask_password};
 use fetch_url::{Error, Meta};
+use tokio::sync::Notify;
 
+use super::result_log::{Disposition, ResultLog, TransferResult};
 use crate::job::Transfer;
 use crate::report::TransferReport;
 
@@ -20,11 +22,38 @@ pub(crate) struct JournalFile {
     journal: RefCell<Journal>,
     /// Writing failed; downloads continue.
     is_broken: Cell<bool>,
+    /// Notified when the journal has new lines.
+    new_lines: Notify,
+}
+
+impl ResultLog for JournalFile {
+    /// Records a written file of a successful transfer. A skipped file is not recorded: the user may have created it.
+    fn add(&self, result: &TransferResult<'_>) -> Result<Disposition, Error> {
+        let (Some((path, file)), None) = (result.file, result.error) else { return Ok(Disposition::Final) };
+        let failed = self.add_file(result.transfer, path, file, result.report);
+        self.new_lines.notify_one();
+        failed.map_or(Ok(Disposition::Final), Err)
+    }
+
+    async fn store(&self, note_error: impl Fn(Error)) {
+        loop {
+            self.new_lines.notified().await;
+            if let Some(error) = self.flush() {
+                note_error(error);
+            }
+        }
+    }
+
+    /// Deletes the journal if all files are complete, otherwise syncs it to disk.
+    async fn close(&self, is_complete: bool) {
+        let mut journal = self.journal.borrow_mut();
+        if is_complete { journal.remove() } else { journal.sync() }
+    }
 }
 
 impl JournalFile {
-    pub(crate) const fn new(journal: Journal) -> Self {
-        Self { journal: RefCell::new(journal), is_broken: Cell::new(false) }
+    pub(crate) fn new(journal: Journal) -> Self {
+        Self { journal: RefCell::new(journal), is_broken: Cell::new(false), new_lines: Notify::new() }
     }
 
     /// Returns the file if it exists and the journal shows that it is current, without asking the server.
@@ -57,7 +86,7 @@ impl JournalFile {
     }
 
     /// Records the finished file `file`. Returns the error of the first write that fails.
-    pub(super) fn add(
+    fn add_file(
         &self,
         transfer: &Transfer,
         path: &Path,
@@ -84,7 +113,7 @@ impl JournalFile {
     }
 
     /// Writes the lines of the finished files. Returns the error of the first write that fails.
-    pub(super) fn flush(&self) -> Option<Error> {
+    fn flush(&self) -> Option<Error> {
         let error = self.journal.borrow_mut().flush().err().filter(|_| !self.is_broken.get())?;
         self.is_broken.set(true);
         Some(error)
@@ -93,12 +122,6 @@ impl JournalFile {
     /// Returns the journal.
     pub(super) const fn journal(&self) -> &RefCell<Journal> {
         &self.journal
-    }
-
-    /// Ends the run: deletes the journal if all files are complete, otherwise syncs it to disk.
-    pub(super) fn close(&self, is_complete: bool) {
-        let mut journal = self.journal.borrow_mut();
-        if is_complete { journal.remove() } else { journal.sync() }
     }
 }
 

@@ -12,6 +12,7 @@ use fetch_url::url::Url;
 use super::context::Run;
 use super::mirror::MirrorWalker;
 use super::work::{PlannedTransfer, Work};
+use crate::job::LineSource as _;
 use crate::job::news::may_be_news;
 
 /// Maximum number of transfers that wait for busy hosts while transfers of other hosts continue.

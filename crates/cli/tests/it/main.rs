@@ -15,6 +15,8 @@ mod network;
 mod news;
 mod output;
 mod prospero;
+#[cfg(feature = "queue")]
+mod queue;
 mod resume;
 mod serve;
 mod site;

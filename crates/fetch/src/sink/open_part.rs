@@ -184,7 +184,8 @@ pub(super) fn make_private(file: &File, metadata: &Metadata) -> io::Result<u32> 
 /// Returns the error for a file that fetch-url has not created.
 fn foreign_file_error(paths: &PartPaths) -> Error {
     let detail = format!("{} exists and belongs to another program or user", paths.part.display());
-    Error::new(Code::Usage, Phase::Deliver, detail)
+    // The other download ends at some time.
+    Error::new(Code::Usage, Phase::Deliver, detail).as_transient()
 }
 
 /// Locks the `.part` file, so that no other process downloads to it.

@@ -1,0 +1,150 @@
+//! What `fetch-url queue` prints: counts, the status and the failed lines.
+
+use std::fmt::Write as _;
+
+use fetch_url::{Code, Error, Phase};
+use fetch_url_proto::text::sanitise;
+use fetch_url_queue::{AddCounts, FailedLine, Outcome, RetryCounts, Status};
+use indicatif::BinaryBytes;
+use serde_json::json;
+
+use super::{print_note, print_stdout};
+use crate::flags::queue::StatusFormat;
+
+/// Clears a terminal and moves the cursor to its first line.
+const CLEAR: &str = "\x1b[H\x1b[2J";
+
+/// Prints the progress of `queue add`.
+pub(crate) fn print_progress(counts: &AddCounts) {
+    print_note(&format!("{} lines of the list are stored", counts.total()));
+}
+
+/// Prints the result of `queue add`.
+///
+/// # Errors
+/// Fails if standard output cannot be written to, as all functions of this file.
+pub(crate) fn print_added(counts: &AddCounts) -> Result<(), Error> {
+    let AddCounts { added, waiting, done, failed, .. } = counts;
+    print(&format!(
+        "added {added}; already waiting {waiting}; already done {done}; already failed {failed}\n"
+    ))?;
+    if *failed > 0 {
+        print_note("fetch-url queue failed --retry adds the failed lines again");
+    }
+    Ok(())
+}
+
+/// Prints the result of `queue failed --retry`.
+pub(crate) fn print_retried(counts: RetryCounts) -> Result<(), Error> {
+    print(&format!("added {} again\n", counts.added))?;
+    if counts.kept > 0 {
+        print_note(&format!("{} messages that are not lines stay in the list of failed lines", counts.kept));
+    }
+    Ok(())
+}
+
+/// Prints a failed line in the format of `--input-file`, after a comment with the reason.
+pub(crate) fn print_failed(failed: &FailedLine) -> Result<(), Error> {
+    let Outcome::Failed { code, exit_status, message } = &failed.entry.outcome else { return Ok(()) };
+    let reason = sanitise(message.replace('\n', " ").as_bytes());
+    let tries = failed.entry.tries;
+    let mut text = format!("# {exit_status} {code}, {tries} tries: {reason}\n");
+    if let Some(line) = &failed.line {
+        text.push_str(&line.to_list_line());
+        text.push('\n');
+    }
+    print(&text)
+}
+
+/// Prints the status. With `is_repeated`, text replaces the text before it, and JSON is one line for each status.
+pub(crate) fn print_status(status: &Status, format: StatusFormat, is_repeated: bool) -> Result<(), Error> {
+    match format {
+        StatusFormat::Json => print(&format!("{}\n", status_json(status))),
+        StatusFormat::Text if is_repeated => print(&format!("{CLEAR}{}", status_text(status))),
+        StatusFormat::Text => print(&status_text(status)),
+    }
+}
+
+fn status_json(status: &Status) -> serde_json::Value {
+    let workers = status.workers.iter().map(|worker| {
+        json!({
+            "name": worker.name, "in_flight": worker.in_flight, "done": worker.done, "failed": worker.failed,
+            "bytes_per_second": worker.rate, "seconds_since_last_seen": worker.last_seen.as_secs(),
+        })
+    });
+    let workers: Vec<_> = workers.collect();
+    let hosts: Vec<_> =
+        status.backing_off.iter().map(|host| json!({ "host": host.host, "seconds": host.seconds })).collect();
+    json!({
+        "waiting": status.waiting, "in_flight": status.in_flight, "done": status.done, "failed": status.failed,
+        "bytes": status.bytes, "bytes_per_second": status.rate, "workers": workers, "backing_off": hosts,
+    })
+}
+
+fn status_text(status: &Status) -> String {
+    let mut text = String::new();
+    let (bytes, rate) = (BinaryBytes(status.bytes), BinaryBytes(status.rate));
+    let Status { waiting, in_flight, done, failed, .. } = status;
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "waiting {waiting}  in flight {in_flight}  done {done}  failed {failed}  {bytes}  {rate}/s"
+    );
+    for worker in &status.workers {
+        let name = sanitise(worker.name.as_bytes());
+        let _ = writeln!(
+            text,
+            "worker {name}: in flight {}, done {}, failed {}, {}/s, seen {} s ago",
+            worker.in_flight,
+            worker.done,
+            worker.failed,
+            BinaryBytes(worker.rate),
+            worker.last_seen.as_secs()
+        );
+    }
+    for host in &status.backing_off {
+        let _ = writeln!(text, "backing off {}: {} s", sanitise(host.host.as_bytes()), host.seconds);
+    }
+    text
+}
+
+fn print(text: &str) -> Result<(), Error> {
+    if print_stdout(text) {
+        return Ok(());
+    }
+    Err(Error::new(Code::SinkFailed, Phase::Deliver, "standard output cannot be written to"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use fetch_url_queue::{BackingOffHost, WorkerStatus};
+
+    use super::*;
+
+    #[test]
+    fn status_shows_lines_workers_and_hosts() {
+        let worker = WorkerStatus {
+            name: "one:7".to_owned(),
+            in_flight: 2,
+            done: 3,
+            failed: 1,
+            rate: 2048,
+            last_seen: Duration::from_secs(4),
+        };
+        let mut status = Status::default();
+        (status.waiting, status.in_flight, status.done, status.failed) = (5, 2, 3, 1);
+        (status.bytes, status.rate) = (4096, 2048);
+        status.workers = vec![worker];
+        status.backing_off = vec![BackingOffHost { host: "slow.example".to_owned(), seconds: 9 }];
+        assert_eq!(
+            status_text(&status),
+            "waiting 5  in flight 2  done 3  failed 1  4.00 KiB  2.00 KiB/s\n\
+             worker one:7: in flight 2, done 3, failed 1, 2.00 KiB/s, seen 4 s ago\n\
+             backing off slow.example: 9 s\n"
+        );
+        assert_eq!(status_json(&status)["workers"][0]["seconds_since_last_seen"], 4);
+        assert_eq!(status_json(&status)["backing_off"][0]["host"], "slow.example");
+    }
+}

@@ -1,0 +1,89 @@
+//! Results of transfers: they go to the log of the run, and a queue may delay a line.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt as _;
+use std::time::Duration;
+
+use fetch_url::internal::CODES;
+use fetch_url::url::mask_password;
+use fetch_url::{Error, Phase};
+
+use super::Batch;
+use crate::job::Transfer;
+use crate::render;
+use crate::report::TransferReport;
+use crate::run::result_log::{Disposition, ResultLog as _, TransferResult};
+
+impl Batch {
+    /// Records a written or unchanged file, so that no other transfer of this run replaces it, and the result.
+    pub(super) fn record_result(&self, transfer: &Transfer, report: &TransferReport) -> Disposition {
+        if let (Some(id), true) = (report.file_id, report.is_skipped) {
+            self.run.output_paths.add_finished(id);
+        }
+        let path = report.file.as_deref().filter(|_| report.receipt.is_some());
+        let path = path.filter(|_| !self.run.has_single_transfer());
+        // Devices are not recorded.
+        let file =
+            path.and_then(|path| Some((path, fs::symlink_metadata(path).ok().filter(Metadata::is_file)?)));
+        if let Some((_, file)) = &file {
+            self.run.output_paths.add_finished((file.dev(), file.ino()));
+        }
+        let Some(log) = self.run.log_of_results() else { return Disposition::Final };
+        let file = file.as_ref().map(|(path, file)| (*path, file));
+        let result = TransferResult { transfer, report, error: report.error.as_ref(), file };
+        log.add(&result).unwrap_or_else(|error| {
+            self.note_log_error(&error);
+            Disposition::Final
+        })
+    }
+
+    /// Stores results whenever transfers are finished.
+    pub(super) async fn store_results(&self) {
+        match self.run.log_of_results() {
+            Some(log) => log.store(|error| self.note_log_error(&error)).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn note_log_error(&self, error: &Error) {
+        let text = match &self.run.journal {
+            Some(_) => {
+                format!("the journal could not be written, so a later run may fetch this file again: {error}")
+            }
+            None => format!("a result is not stored yet, and is sent again: {error}"),
+        };
+        self.run.progress.suspend_while(|| render::print_note(&text));
+    }
+
+    /// Records the result of a line of a queue that stood for several objects, which were reported one by one.
+    pub(super) fn end_expanded_line(&self, number: usize, transfer: &Transfer, status: u8) -> u8 {
+        if transfer.lease.is_none() {
+            return status;
+        }
+        let mut report = TransferReport::begin(number, &transfer.url);
+        let row = CODES.iter().find(|row| row.exits.contains(&status));
+        report.end(row.map(|row| Error::new(row.code, Phase::Body, "an object of the line failed")));
+        match self.record_result(transfer, &report) {
+            Disposition::Final => status,
+            Disposition::Delayed(wait) => self.end_delayed(&report, wait),
+        }
+    }
+
+    /// Reports a transfer that failed and is tried again later.
+    pub(super) fn end_delayed(&self, report: &TransferReport, wait: Duration) -> u8 {
+        if let Some(events) = &self.run.events {
+            events.end(report);
+        }
+        if let Some(error) = &report.error {
+            self.print_note(
+                &mask_password(&report.url),
+                &format!("tried again in {}: {error}", seconds(wait)),
+            );
+        }
+        0
+    }
+}
+
+fn seconds(wait: Duration) -> String {
+    format!("{} s", wait.as_secs().max(1))
+}

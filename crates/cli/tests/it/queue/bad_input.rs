@@ -1,0 +1,173 @@
+//! Servers, streams, messages and options that cannot be used.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use fetch_url_tests::{HttpResponse, HttpServer};
+
+use super::nats::NatsServer;
+use super::{Site, run_queue};
+
+/// Runs a sub-command and checks its exit status and a part of its message.
+fn check(arguments: &[&str], exit: i32, message: &str) {
+    let directory = tempfile::tempdir().expect("a directory");
+    fs::write(directory.path().join("list"), "http://h.example/a\n").expect("written");
+    check_in(directory.path(), arguments, exit, message);
+}
+
+fn check_in(directory: &Path, arguments: &[&str], exit: i32, message: &str) {
+    let result = run_queue(directory, arguments);
+    assert_eq!(result.exit, exit, "{arguments:?}: {}", result.stderr);
+    assert!(result.stderr.contains(message), "{arguments:?}: {}", result.stderr);
+}
+
+#[test]
+fn wrong_address_is_refused_and_its_password_is_not_repeated() {
+    check(&["status", "http://h/corpus"], 2, "must be nats://HOST");
+    check(&["status", "nats://h/a.b"], 2, "must end with a name");
+    let directory = tempfile::tempdir().expect("a directory");
+    let result = run_queue(directory.path(), &["status", "nats://me:secret@h/corpus"]);
+    assert_eq!(result.exit, 2);
+    assert!(
+        result.stderr.contains("--nats-password-file") && !result.stderr.contains("secret"),
+        "{}",
+        result.stderr
+    );
+}
+
+#[test]
+fn server_that_is_missing_or_speaks_another_protocol_is_an_error() {
+    let closed = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener.local_addr().expect("an address")
+    };
+    check(&["status", &format!("nats://{closed}/corpus")], 7, "refused");
+    let http = HttpServer::start(|_| HttpResponse::new(200)).expect("a server");
+    check(&["status", &format!("nats://{}/corpus", http.addr())], 28, "timed out");
+}
+
+#[test]
+fn server_without_jetstream_is_an_error() {
+    let Some(nats) = NatsServer::start_with("") else { return };
+    check(&["status", &nats.queue("corpus")], 1, "JetStream is not enabled");
+}
+
+#[test]
+fn stream_of_another_program_and_newer_queue_are_refused_and_kept() {
+    let Some(nats) = NatsServer::start() else { return };
+    nats.create_stream("orders", "the orders of a shop");
+    nats.create_stream("newer", "fetch-url queue v9 buckets=1");
+    for (name, message) in [("orders", "another program"), ("newer", "version 9")] {
+        let queue = nats.queue(name);
+        check(&["add", &queue, "--input-file", "list"], 2, message);
+        check(&["drop", &queue], 2, message);
+        check(&["status", &queue], 2, message);
+    }
+}
+
+#[test]
+fn missing_permission_is_an_error_that_names_the_subject() {
+    let config = "jetstream {}\nauthorization { users: [ { user: me, password: secret, permissions: { publish: { deny: [\"corpus.h.>\"] } } } ] }\n";
+    let Some(nats) = NatsServer::start_with(config) else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    let password = directory.path().join("password");
+    fs::write(&password, "secret\n").expect("written");
+    fs::set_permissions(&password, fs::Permissions::from_mode(0o600)).expect("set");
+    fs::write(directory.path().join("list"), "http://h.example/a\n").expect("written");
+    let queue = nats.queue("corpus");
+    let login = ["--nats-user", "me", "--nats-password-file", "password"];
+    let add = [&["add", &queue, "--input-file", "list"][..], &login].concat();
+    check_in(directory.path(), &add, 9, "corpus.h.");
+    fs::write(&password, "wrong\n").expect("written");
+    let result = run_queue(directory.path(), &add);
+    assert_eq!(result.exit, 67, "{}", result.stderr);
+    assert!(!result.stderr.contains("wrong"), "{}", result.stderr);
+    fs::set_permissions(&password, fs::Permissions::from_mode(0o644)).expect("set");
+    check_in(directory.path(), &add, 2, "other users can read the file");
+}
+
+#[test]
+fn full_queue_is_an_error_and_the_stored_lines_stay() {
+    let Some(nats) = NatsServer::start() else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    let lines: Vec<String> = (0..2000).map(|number| format!("http://h.example/{number}\n")).collect();
+    fs::write(directory.path().join("list"), lines.concat()).expect("written");
+    let queue = nats.queue("corpus");
+    let add = ["add", &queue, "--input-file", "list", "--max-queue-size", "20k"];
+    check_in(directory.path(), &add, 63, "maximum bytes exceeded");
+    let status = run_queue(directory.path(), &["status", &queue]).text();
+    assert!(!status.starts_with("waiting 0 "), "{status}");
+}
+
+#[test]
+fn message_that_is_no_line_is_recorded_as_failed_and_others_are_fetched() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    site.nats.publish("corpus.h.3.0123", "garbage");
+    site.nats.publish("corpus.h.4.4567", r#"{"v":1,"urls":["http://h/x"],"file":"../../x"}"#);
+    assert_eq!(site.work(&[]).exit, 0);
+    site.check_files(&["a"]);
+    assert_eq!((site.count("done"), site.count("failed"), site.count("waiting")), (1, 2, 0));
+    let failed = site.run(&["failed", &site.queue()]).text();
+    assert!(
+        failed.lines().all(|line| line.starts_with("# 2 usage, 1 tries: the message is not a line")),
+        "{failed}"
+    );
+    assert!(!site.directory.path().join("x").exists());
+}
+
+#[test]
+fn line_of_a_newer_version_stays_in_the_queue() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    site.nats.publish("corpus.h.3.0123", r#"{"v":2,"sources":[]}"#);
+    let worked = site.work(&[]);
+    assert_eq!(worked.exit, 1, "{}", worked.stderr);
+    assert!(worked.stderr.contains("newer fetch-url"), "{}", worked.stderr);
+    site.check_files(&["a"]);
+    assert_eq!((site.count("done"), site.count("in_flight"), site.count("failed")), (1, 1, 0));
+}
+
+#[test]
+fn worker_with_another_directory_is_refused() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    assert_eq!(site.work(&[]).exit, 0);
+    fs::create_dir(site.directory.path().join("other")).expect("created");
+    let queue = site.queue();
+    let arguments = ["work", &queue, "--output-dir", "other"];
+    check_in(site.directory.path(), &arguments, 2, "write to another directory");
+    check_in(site.directory.path(), &["work", &queue, "--output-dir", "none"], 23, "none/.fetch-url-queue");
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused_by_name() {
+    let queue = "nats://127.0.0.1:1/corpus";
+    for (option, value) in [
+        ("-o", Some("x")),
+        ("--input-file", Some("list")),
+        ("-C", Some("-")),
+        ("--next", None),
+        ("--dry-run", None),
+        ("--keep-both", None),
+    ] {
+        let mut arguments = vec!["work", queue, "--output-dir", "out", option];
+        arguments.extend(value);
+        let message = if option == "--next" { "--next" } else { option };
+        check(&arguments, 2, message);
+    }
+    check(&["work", queue], 2, "needs --output-dir");
+    check(&["work", queue, "http://h/", "--output-dir", "out"], 2, "takes one queue");
+}
+
+#[test]
+fn file_outside_the_output_directory_is_refused_when_it_is_added() {
+    let Some(nats) = NatsServer::start() else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    for file in ["../x", "/tmp/x"] {
+        fs::write(directory.path().join("list"), format!("http://h.example/a\t{file}\n")).expect("written");
+        let add = ["add", &nats.queue("corpus"), "--input-file", "list"];
+        check_in(directory.path(), &add, 2, "not below the output directory");
+    }
+}

@@ -1,0 +1,143 @@
+//! Limits per host over all workers, busy hosts, and random kills.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use fetch_url_tests::HttpResponse;
+
+use super::{Site, content};
+
+/// Counts the requests that are answered at the same moment.
+#[derive(Default)]
+struct Concurrency {
+    now: AtomicUsize,
+    highest: AtomicUsize,
+}
+
+impl Concurrency {
+    fn answer(&self, path: &str, pause: Duration) -> HttpResponse {
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.highest.fetch_max(now, Ordering::SeqCst);
+        std::thread::sleep(pause);
+        self.now.fetch_sub(1, Ordering::SeqCst);
+        HttpResponse::new(200).body(content(path))
+    }
+}
+
+#[test]
+fn limit_per_host_holds_over_two_workers() {
+    let concurrency = Arc::new(Concurrency::default());
+    let counted = concurrency.clone();
+    let Some(site) = Site::start_with(move |path| counted.answer(path, Duration::from_millis(30))) else {
+        return;
+    };
+    let names: Vec<String> = (0..60).map(|number| format!("f{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    site.add(&names);
+    let options = ["--parallel-max-host", "3"];
+    let mut workers = [site.spawn_worker(&options), site.spawn_worker(&options)];
+    assert_eq!(workers.each_mut().map(super::Running::wait), [Some(0); 2]);
+    site.check_files(&names);
+    let highest = concurrency.highest.load(Ordering::SeqCst);
+    assert!((2..=3).contains(&highest), "{highest} requests at the same moment");
+}
+
+#[test]
+fn busy_host_delays_its_own_lines_only() {
+    let is_busy = Arc::new(AtomicBool::new(true));
+    let busy = is_busy.clone();
+    let answer = move |path: &str| match busy.load(Ordering::SeqCst) {
+        true => HttpResponse::new(503).header("Retry-After", "1"),
+        false => HttpResponse::new(200).body(content(path)),
+    };
+    let Some(site) = Site::start_with(answer) else { return };
+    let other =
+        fetch_url_tests::HttpServer::start(|request| HttpResponse::new(200).body(content(&request.path())))
+            .expect("a server");
+    // The same computer under another name is another host.
+    let other = other_url(&other, "o");
+    let mut list = std::fs::read_to_string(site.list(&["a", "b"])).expect("a list");
+    for number in 0..30 {
+        list.push_str(&format!("{other}{number}\to{number}\n"));
+    }
+    std::fs::write(site.directory.path().join("list"), list).expect("written");
+    assert_eq!(site.run(&["add", &site.queue(), "--buckets", "512", "--input-file", "list"]).exit, 0);
+    let mut worker = site.spawn_worker(&["--parallel-max-host", "2"]);
+    site.wait_for_count("done", |count| count == 30);
+    assert_eq!((site.count("in_flight"), site.count("failed")), (2, 0));
+    super::wait_for(|| {
+        let status = site.run(&["status", &site.queue()]).text();
+        status.contains("backing off 127.0.0.1: ").then_some(())
+    });
+    is_busy.store(false, Ordering::SeqCst);
+    assert_eq!(worker.wait(), Some(0));
+    assert_eq!((site.count("done"), site.count("failed")), (32, 0));
+}
+
+/// Returns the URL of a file by the name `localhost` instead of the address.
+fn other_url(server: &fetch_url_tests::HttpServer, path: &str) -> String {
+    format!("http://localhost:{}/{path}", server.addr().port())
+}
+
+#[test]
+fn line_of_a_host_that_stays_busy_fails_after_max_tries() {
+    let Some(site) = Site::start_with(|_| HttpResponse::new(503)) else { return };
+    site.add(&["a"]);
+    let worked = site.work(&["--max-tries", "3", "--retry-delay", "0.1"]);
+    assert_eq!(worked.exit, 92, "{}", worked.stderr);
+    assert!(worked.stderr.contains("tried again in"), "{}", worked.stderr);
+    let failed = site.run(&["failed", &site.queue()]).text();
+    assert!(failed.starts_with("# 92 busy, 3 tries: "), "{failed}");
+    assert_eq!(site.http.requests().len(), 3);
+}
+
+/// Workers are killed, the NATS server is restarted and the web server is busy, in turn.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "the long run of this test is chosen by the environment")]
+fn random_kills_lose_nothing_and_exceed_no_limit() {
+    const LIMIT: &str = "4";
+    let count =
+        std::env::var("FETCH_URL_QUEUE_CHAOS_LINES").ok().and_then(|text| text.parse().ok()).unwrap_or(300);
+    let concurrency = Arc::new(Concurrency::default());
+    let is_busy = Arc::new(AtomicBool::new(false));
+    let (counted, busy) = (concurrency.clone(), is_busy.clone());
+    let answer = move |path: &str| match busy.load(Ordering::SeqCst) {
+        true => HttpResponse::new(503),
+        false => counted.answer(path, Duration::from_millis(15)),
+    };
+    let Some(mut site) = Site::start_with(answer) else { return };
+    let names: Vec<String> = (0..count).map(|number| format!("f{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    site.add(&names);
+    let options = ["--wait", "--parallel-max-host", LIMIT, "--retry-delay", "0.5", "--max-tries", "1000"];
+    let mut workers: Vec<_> = (0..3).map(|_| site.spawn_worker(&options)).collect();
+    let start = Instant::now();
+    for round in 0_usize.. {
+        assert!(start.elapsed() < Duration::from_secs(120 + count / 10), "the queue does not become empty");
+        std::thread::sleep(Duration::from_millis(400));
+        match round % 4 {
+            0 | 2 => {
+                let index = (round / 2) % workers.len();
+                workers[index].kill();
+                workers[index] = site.spawn_worker(&options);
+            }
+            1 => site.nats.restart(),
+            _ => is_busy.store(!is_busy.load(Ordering::SeqCst), Ordering::SeqCst),
+        }
+        if round >= 8 {
+            is_busy.store(false, Ordering::SeqCst);
+        }
+        if site.count("done") == count {
+            break;
+        }
+    }
+    site.wait_for_count("waiting", |count| count == 0);
+    site.wait_for_count("in_flight", |count| count == 0);
+    workers.iter_mut().for_each(super::Running::kill);
+    site.check_files(&names);
+    assert_eq!((site.count("done"), site.count("failed")), (count, 0));
+    // A killed client leaves its requests at the server for the time of an answer.
+    let highest = concurrency.highest.load(Ordering::SeqCst);
+    assert!(highest <= 8, "{highest} requests at the same moment");
+}

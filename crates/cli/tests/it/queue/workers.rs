@@ -1,0 +1,145 @@
+//! Workers and servers that end at any moment, and several workers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fetch_url_tests::HttpResponse;
+
+use super::{Site, content};
+
+fn names(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("f{number}")).collect()
+}
+
+/// A site whose answers take some time, so that transfers are under way at any moment.
+fn slow_site(pause: Duration) -> Option<Site> {
+    Site::start_with(move |path| {
+        std::thread::sleep(pause);
+        HttpResponse::new(200).body(content(path))
+    })
+}
+
+#[test]
+fn lines_of_a_killed_worker_are_fetched_by_the_next_one() {
+    let Some(site) = slow_site(Duration::from_millis(50)) else { return };
+    let names = names(40);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    site.add(&names);
+    let mut worker = site.spawn_worker(&["--parallel-max-host", "4"]);
+    site.wait_for_count("done", |count| count > 4);
+    worker.kill();
+    assert!(site.count("done") < 40);
+    assert_eq!(site.work(&["--parallel-max-host", "4"]).exit, 0);
+    site.check_files(&names);
+    assert_eq!((site.count("done"), site.count("waiting"), site.count("in_flight")), (40, 0, 0));
+}
+
+#[test]
+fn partial_file_of_a_killed_worker_is_resumed() {
+    const SIZE: u64 = 8 << 20;
+    let is_fast = Arc::new(AtomicBool::new(false));
+    let fast = is_fast.clone();
+    let answer = move |request: &fetch_url_tests::HttpRequest| {
+        let from = request
+            .header_text("range")
+            .and_then(|range| range.strip_prefix("bytes=")?.split('-').next()?.parse().ok());
+        let from: u64 = from.unwrap_or(0);
+        let response = HttpResponse::new(if from == 0 { 200 } else { 206 }).header("ETag", "\"one\"");
+        let response = match from {
+            0 => response,
+            from => response.header("Content-Range", format!("bytes {from}-{}/{SIZE}", SIZE - 1)),
+        };
+        let response = response.stream_from(from, SIZE - from);
+        if fast.load(Ordering::SeqCst) {
+            response
+        } else {
+            response.drip(64 << 10, Duration::from_millis(100))
+        }
+    };
+    let Some(nats) = super::NatsServer::start() else { return };
+    let http = fetch_url_tests::HttpServer::start(answer).expect("a server");
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::create_dir(directory.path().join("out")).expect("created");
+    let site = Site { nats, http, directory };
+    site.add(&["big"]);
+    let mut worker = site.spawn_worker(&[]);
+    // The state of a partial file is written every five seconds; without it the file is not resumed.
+    let state = site.out().join("big.fetch-url.json");
+    super::wait_for(|| state.metadata().ok().filter(|file| file.len() > 100));
+    worker.kill();
+    is_fast.store(true, Ordering::SeqCst);
+    let worked = site.work(&[]);
+    assert_eq!(worked.exit, 0, "{}", worked.stderr);
+    assert_eq!(site.out().join("big").metadata().expect("the file").len(), SIZE);
+    let ranges: Vec<_> =
+        site.http.requests().iter().map(|request| request.header_text("range").map(str::to_owned)).collect();
+    assert!(ranges.iter().skip(1).any(Option::is_some), "no request asks for the rest: {ranges:?}");
+}
+
+#[test]
+fn restarted_nats_server_loses_no_line_and_no_result() {
+    let Some(mut site) = slow_site(Duration::from_millis(30)) else { return };
+    let names = names(60);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    site.add(&names);
+    let mut worker = site.spawn_worker(&["--parallel-max-host", "4"]);
+    for count in [5, 20] {
+        site.wait_for_count("done", |done| done > count);
+        site.nats.restart();
+    }
+    assert_eq!(worker.wait(), Some(0));
+    site.check_files(&names);
+    assert_eq!((site.count("done"), site.count("waiting"), site.count("failed")), (60, 0, 0));
+}
+
+#[test]
+fn transfer_goes_on_without_nats_and_is_recorded_later() {
+    let is_open = Arc::new(AtomicBool::new(false));
+    let gate = is_open.clone();
+    let answer = move |path: &str| {
+        while !gate.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        HttpResponse::new(200).body(content(path))
+    };
+    let Some(mut site) = Site::start_with(answer) else { return };
+    site.add(&["a"]);
+    let mut worker = site.spawn_worker(&[]);
+    super::wait_for(|| (!site.http.requests().is_empty()).then_some(()));
+    site.nats.stop();
+    is_open.store(true, Ordering::SeqCst);
+    super::wait_for(|| site.out().join("a").exists().then_some(()));
+    site.nats.start_again();
+    assert_eq!(worker.wait(), Some(0));
+    assert_eq!((site.count("done"), site.http.requests().len()), (1, 1));
+}
+
+#[test]
+fn two_workers_share_a_directory_and_each_line_is_fetched_once() {
+    let Some(site) = slow_site(Duration::from_millis(10)) else { return };
+    let names = names(80);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    site.add(&names);
+    let mut workers =
+        [site.spawn_worker(&["--worker-name", "a"]), site.spawn_worker(&["--worker-name", "b"])];
+    assert_eq!(workers.each_mut().map(super::Running::wait), [Some(0); 2]);
+    site.check_files(&names);
+    assert_eq!((site.count("done"), site.http.requests().len()), (80, 80));
+}
+
+#[test]
+fn terminated_worker_gives_its_lines_back_at_once() {
+    let Some(site) = slow_site(Duration::from_secs(3)) else { return };
+    let list = site.list(&["a"]);
+    let list = list.to_str().expect("a path");
+    assert_eq!(site.run(&["add", &site.queue(), "--lease", "600", "--input-file", list]).exit, 0);
+    let mut worker = site.spawn_worker(&[]);
+    site.wait_for_count("in_flight", |count| count == 1);
+    let id = worker.0.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
+    worker.wait();
+    // The lease of ten minutes is longer than the time that a test may take.
+    assert_eq!(site.work(&[]).exit, 0);
+    site.check_files(&["a"]);
+}

@@ -1,0 +1,167 @@
+//! Adds lines. Adding a line again changes nothing, so an interrupted run is simply repeated.
+
+use std::time::Duration;
+
+use async_nats::jetstream::context::PublishErrorKind;
+use bytes::Bytes;
+use fetch_url::{Code, Error, Phase};
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
+
+use crate::bucket::bucket_of;
+use crate::error::{Cause, cause};
+use crate::record::payload;
+use crate::session::MAX_UNCONFIRMED;
+use crate::{Line, Queue};
+
+/// How often a line is sent again when the server does not answer.
+const MAX_RESENDS: u32 = 30;
+/// The wait before a line is sent again.
+const RESEND_WAIT: Duration = Duration::from_secs(1);
+
+/// The number of lines that were added, by their state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AddCounts {
+    /// New lines.
+    pub added: u64,
+    /// Lines that were in the queue already and are not finished.
+    pub waiting: u64,
+    /// Lines that have been fetched.
+    pub done: u64,
+    /// Lines that have failed.
+    pub failed: u64,
+}
+
+impl AddCounts {
+    /// Returns the number of all lines.
+    pub const fn total(&self) -> u64 {
+        self.added + self.waiting + self.done + self.failed
+    }
+}
+
+/// The state of a line after it was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Added {
+    New,
+    Waiting,
+    Done,
+    Failed,
+}
+
+/// Adds lines, many at a time.
+pub struct Adder {
+    queue: Queue,
+    /// The record has entries, so lines may be finished.
+    checks_record: bool,
+    unconfirmed: FuturesUnordered<BoxFuture<'static, Result<Added, Error>>>,
+    counts: AddCounts,
+}
+
+impl Queue {
+    /// Returns an adder of lines.
+    ///
+    /// # Errors
+    /// If the server does not answer.
+    pub async fn adder(&self) -> Result<Adder, Error> {
+        let record = self.record.get_info().await;
+        let record = record.map_err(|error| self.session.error("cannot read the record", &error))?;
+        let checks_record = record.state.messages > 0;
+        let (unconfirmed, counts) = (FuturesUnordered::new(), AddCounts::default());
+        Ok(Adder { queue: self.clone(), checks_record, unconfirmed, counts })
+    }
+
+    /// Adds a line and waits until it is stored.
+    pub(crate) async fn add_line(self, line: Line, checks_record: bool) -> Result<Added, Error> {
+        let digest = line.digest();
+        let bucket = bucket_of(line.urls().first().map_or("", String::as_str), self.buckets);
+        let subject = self.line_subject(bucket, &digest);
+        let message = payload(&line.to_json());
+        for attempt in 0.. {
+            let added = self.try_add(&digest, &subject, &message, checks_record).await;
+            match added {
+                Err(error) if attempt < MAX_RESENDS && error.code() == Code::TimedOut => {
+                    tokio::time::sleep(RESEND_WAIT).await;
+                }
+                added => return added,
+            }
+        }
+        Ok(Added::Waiting)
+    }
+
+    async fn try_add(
+        &self,
+        digest: &str,
+        subject: &str,
+        message: &Bytes,
+        checks_record: bool,
+    ) -> Result<Added, Error> {
+        if checks_record && let Some(entry) = self.entry(digest).await? {
+            return Ok(if entry.is_failed() { Added::Failed } else { Added::Done });
+        }
+        let what = "cannot add a line";
+        let sent = self.session.context().publish(subject.to_owned(), message.clone()).await;
+        match sent.map_err(|error| self.session.error(what, &error))?.await {
+            Ok(_) => Ok(Added::New),
+            Err(error) if cause(&error) == Cause::SubjectTaken => Ok(Added::Waiting),
+            // The connection was lost: the message may be stored or not, which the next attempt shows.
+            Err(error) if error.kind() == PublishErrorKind::BrokenPipe => {
+                Err(Error::new(Code::TimedOut, Phase::Reply, format!("{what}: the connection was lost")))
+            }
+            Err(error) => Err(self.session.error(what, &error)),
+        }
+    }
+}
+
+impl Adder {
+    /// Adds a line. It is stored later, at the latest by [`Self::finish`].
+    ///
+    /// # Errors
+    /// Fails if an earlier line could not be stored: [`Code::LimitReached`] if the storage of the server is full,
+    /// [`Code::Denied`] if a permission is missing, [`Code::TimedOut`] if the server does not answer for a minute.
+    pub async fn add(&mut self, line: Line) -> Result<(), Error> {
+        if self.unconfirmed.len() >= MAX_UNCONFIRMED {
+            self.confirm_one().await?;
+        }
+        self.unconfirmed.push(Box::pin(self.queue.clone().add_line(line, self.checks_record)));
+        // Sends the new line, and takes what the server has confirmed.
+        while let Some(Some(added)) = self.unconfirmed.next().now_or_never() {
+            self.counts.count(added?);
+        }
+        Ok(())
+    }
+
+    /// Returns the numbers of the lines that are stored.
+    pub const fn counts(&self) -> AddCounts {
+        self.counts
+    }
+
+    /// Waits until all lines are stored. Returns their numbers.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub async fn finish(mut self) -> Result<AddCounts, Error> {
+        while !self.unconfirmed.is_empty() {
+            self.confirm_one().await?;
+        }
+        Ok(self.counts)
+    }
+
+    async fn confirm_one(&mut self) -> Result<(), Error> {
+        if let Some(added) = self.unconfirmed.next().await {
+            self.counts.count(added?);
+        }
+        Ok(())
+    }
+}
+
+impl AddCounts {
+    const fn count(&mut self, added: Added) {
+        match added {
+            Added::New => self.added += 1,
+            Added::Waiting => self.waiting += 1,
+            Added::Done => self.done += 1,
+            Added::Failed => self.failed += 1,
+        }
+    }
+}

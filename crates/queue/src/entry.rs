@@ -1,0 +1,119 @@
+//! The final entry of a line in the record.
+
+use fetch_url::url::mask_password;
+use serde_json::{Value, json};
+
+use crate::Line;
+
+/// The version of the entries.
+const VERSION: u64 = 1;
+
+/// How a line ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The file has its name.
+    Done {
+        /// The file, relative to the output directory if it is below it.
+        file: Option<String>,
+        /// The number of received bytes.
+        bytes: u64,
+    },
+    /// The line failed permanently, or more often than allowed.
+    Failed {
+        /// The name of the error code.
+        code: String,
+        /// The exit status that a fetch of the line has.
+        exit_status: u8,
+        /// The message for a person.
+        message: String,
+    },
+}
+
+/// The final entry of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// How the line ended.
+    pub outcome: Outcome,
+    /// The number of times that the line was handed to a worker.
+    pub tries: u64,
+    /// The name of the worker.
+    pub worker: String,
+}
+
+impl Entry {
+    pub(crate) const fn is_failed(&self) -> bool {
+        matches!(self.outcome, Outcome::Failed { .. })
+    }
+
+    /// Returns the entry as a message. URLs in the record have no passwords; `line` is kept complete for failed lines
+    /// only, so that they can be tried again.
+    pub(crate) fn to_json(&self, line: Option<&Line>) -> Value {
+        let mut object = json!({ "v": VERSION, "tries": self.tries, "worker": self.worker });
+        if let Some(url) = line.and_then(|line| line.urls().first()) {
+            object["url"] = json!(mask_password(url));
+        }
+        match &self.outcome {
+            Outcome::Done { file, bytes } => {
+                object["state"] = json!("done");
+                object["bytes"] = json!(bytes);
+                if let Some(file) = file {
+                    object["file"] = json!(file);
+                }
+            }
+            Outcome::Failed { code, exit_status, message } => {
+                object["state"] = json!("failed");
+                object["code"] = json!(code);
+                object["exit_status"] = json!(exit_status);
+                object["message"] = json!(message);
+                if let Some(line) = line {
+                    object["line"] = line.to_json();
+                }
+            }
+        }
+        object
+    }
+
+    /// Parses an entry. Returns `None` for a message that is not an entry of this version.
+    pub(crate) fn from_json(value: &Value) -> Option<Self> {
+        if value["v"].as_u64() != Some(VERSION) {
+            return None;
+        }
+        let text = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
+        let outcome = match value["state"].as_str()? {
+            "done" => Outcome::Done {
+                file: value["file"].as_str().map(str::to_owned),
+                bytes: value["bytes"].as_u64().unwrap_or_default(),
+            },
+            "failed" => Outcome::Failed {
+                code: text("code"),
+                exit_status: value["exit_status"]
+                    .as_u64()
+                    .and_then(|status| u8::try_from(status).ok())
+                    .unwrap_or(1),
+                message: text("message"),
+            },
+            _ => return None,
+        };
+        Some(Self { outcome, tries: value["tries"].as_u64().unwrap_or_default(), worker: text("worker") })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_read_as_they_were_written_and_urls_have_no_passwords() {
+        let line = Line::new(vec!["ftp://me:secret@h/a".to_owned()], None, None).expect("a line");
+        let done = Outcome::Done { file: Some("a".to_owned()), bytes: 7 };
+        let failed =
+            Outcome::Failed { code: "not_found".to_owned(), exit_status: 78, message: "no file".to_owned() };
+        for outcome in [done, failed] {
+            let entry = Entry { outcome, tries: 3, worker: "w".to_owned() };
+            let json = entry.to_json(Some(&line));
+            assert_eq!(Entry::from_json(&json), Some(entry));
+            assert!(!json["url"].to_string().contains("secret"), "{json}");
+        }
+        assert_eq!(Entry::from_json(&json!({ "v": 2, "state": "done" })), None);
+    }
+}

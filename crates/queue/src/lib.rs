@@ -1,0 +1,57 @@
+//! A durable queue of downloads on NATS JetStream, for more lines than one machine can fetch.
+//!
+//! NATS stores the lines, hands each of them to one worker at a time (a lease), delivers it again if the worker ends,
+//! and limits the number of leases per host. This crate maps a list of downloads to those parts. It fetches nothing and
+//! prints nothing.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), fetch_url::Error> {
+//! use fetch_url_queue::{Line, Location, Login, Queue, QueueOptions};
+//!
+//! let location: Location = "nats://localhost:4222/corpus".parse()?;
+//! let queue = Queue::open_or_create(&location, Login::default(), &QueueOptions::default()).await?;
+//! let mut adder = queue.adder().await?;
+//! adder.add(Line::new(vec!["http://example.com/a".to_owned()], None, None)?).await?;
+//! println!("{} lines are new", adder.finish().await?.added);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Streams
+//! A queue `NAME` has four streams, each with at most one message per subject:
+//!
+//! - `NAME`: the lines that are not finished, at `NAME.h.BUCKET.DIGEST`; a durable consumer for each bucket
+//! - `NAME-record`: the final entry of each finished line, at `NAME.r.DIGEST`
+//! - `NAME-failed`: the entries of failed lines with the complete line, at `NAME.f.DIGEST`
+//! - `NAME-workers`: the state of each worker, at `NAME.w.ID`, and the shared output directory, at `NAME.d`
+
+mod add;
+mod bucket;
+mod directory;
+mod entry;
+mod error;
+mod failed;
+mod lease;
+mod line;
+mod location;
+mod login;
+mod pull;
+mod queue;
+mod record;
+mod repair;
+mod session;
+mod status;
+mod worker;
+mod worker_state;
+
+pub use add::{AddCounts, Adder};
+pub use directory::DIRECTORY_MARKER;
+pub use entry::{Entry, Outcome};
+pub use failed::{FailedLine, RetryCounts};
+pub use lease::Lease;
+pub use line::Line;
+pub use location::Location;
+pub use login::Login;
+pub use queue::{Queue, QueueOptions};
+pub use status::{BackingOffHost, Status, WorkerStatus};
+pub use worker::{Worker, WorkerOptions};

@@ -1,0 +1,172 @@
+//! A line of the queue: the URLs of one object, its file name and its checksum, and its form as a message.
+
+use std::path::{Component, Path};
+
+#[cfg(feature = "aws-lc-rs")]
+use aws_lc_rs::digest as provider;
+use fetch_url::{Checksum, Error};
+#[cfg(not(feature = "aws-lc-rs"))]
+use ring::digest as provider;
+use serde_json::{Value, json};
+
+use crate::error::usage_error;
+
+/// The version of the messages.
+const VERSION: u64 = 1;
+/// Bytes of the SHA-256 digest that identify a line.
+const DIGEST_BYTES: usize = 16;
+
+/// The URLs of one object, its file name and its checksum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    urls: Vec<String>,
+    file: Option<String>,
+    checksum: Option<Checksum>,
+    /// The line has failed before and was added again.
+    pub(crate) is_retry: bool,
+}
+
+/// A message that is not a line.
+#[derive(Debug)]
+pub(crate) enum BadMessage {
+    Garbage(String),
+    /// The message has a newer version.
+    Newer(u64),
+}
+
+impl Line {
+    /// Makes a line of its URLs, the first of which names the host whose limit applies.
+    ///
+    /// # Errors
+    /// [`fetch_url::Code::Usage`] without a URL, or if the file is outside the output directory of the workers.
+    pub fn new(urls: Vec<String>, file: Option<String>, checksum: Option<Checksum>) -> Result<Self, Error> {
+        if urls.is_empty() {
+            return Err(usage_error("a line has no URL"));
+        }
+        if let Some(file) = file.as_deref().filter(|file| !is_inside(file)) {
+            return Err(usage_error(format!(
+                "the file {file} is not below the output directory, which the workers choose"
+            )));
+        }
+        Ok(Self { urls, file, checksum, is_retry: false })
+    }
+
+    /// Returns the URLs of the object, in the order in which they are tried.
+    pub fn urls(&self) -> &[String] {
+        &self.urls
+    }
+
+    /// Returns the file name, relative to the output directory.
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
+    }
+
+    /// Returns the required checksum.
+    pub const fn checksum(&self) -> Option<&Checksum> {
+        self.checksum.as_ref()
+    }
+
+    /// Returns the line in the format of `--input-file`, without a line end.
+    pub fn to_list_line(&self) -> String {
+        let mut text = self.urls.join(" ");
+        if self.file.is_some() || self.checksum.is_some() {
+            text.push('\t');
+            text.push_str(self.file.as_deref().unwrap_or_default());
+        }
+        if let Some(checksum) = &self.checksum {
+            text.push('\t');
+            text.push_str(&checksum.to_string());
+        }
+        text
+    }
+
+    /// Returns the identity of the line: the same line has the same digest.
+    pub(crate) fn digest(&self) -> String {
+        let digest = provider::digest(&provider::SHA256, self.to_list_line().as_bytes());
+        digest.as_ref().iter().take(DIGEST_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let mut object = json!({ "v": VERSION, "urls": self.urls });
+        if let Some(file) = &self.file {
+            object["file"] = json!(file);
+        }
+        if let Some(checksum) = &self.checksum {
+            object["checksum"] = json!(checksum.to_string());
+        }
+        if self.is_retry {
+            object["retry"] = json!(true);
+        }
+        object
+    }
+
+    pub(crate) fn from_message(payload: &[u8]) -> Result<Self, BadMessage> {
+        let garbage = |detail: &str| BadMessage::Garbage(detail.to_owned());
+        let value: Value = serde_json::from_slice(payload).map_err(|error| garbage(&error.to_string()))?;
+        Self::from_json(&value)
+    }
+
+    pub(crate) fn from_json(value: &Value) -> Result<Self, BadMessage> {
+        let garbage = |detail: &str| BadMessage::Garbage(detail.to_owned());
+        match value["v"].as_u64() {
+            Some(VERSION) => {}
+            Some(version) if version > VERSION => return Err(BadMessage::Newer(version)),
+            _ => return Err(garbage("no version")),
+        }
+        let urls = value["urls"].as_array().ok_or_else(|| garbage("no URLs"))?;
+        let urls: Option<Vec<String>> = urls.iter().map(|url| url.as_str().map(str::to_owned)).collect();
+        let urls = urls.ok_or_else(|| garbage("a URL is not text"))?;
+        let checksum = value["checksum"].as_str().map(str::parse).transpose();
+        let checksum = checksum.map_err(|error: Error| garbage(&error.to_string()))?;
+        let file = value["file"].as_str().map(str::to_owned);
+        // A message may come from any program that may publish, so the file name is checked again.
+        let line = Self::new(urls, file, checksum).map_err(|error| garbage(&error.to_string()))?;
+        Ok(Self { is_retry: value["retry"].as_bool().unwrap_or_default(), ..line })
+    }
+}
+
+/// Returns `true` for a relative path without `..`.
+fn is_inside(file: &str) -> bool {
+    Path::new(file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(file: Option<&str>) -> Result<Line, Error> {
+        let checksum = "md5:900150983cd24fb0d6963f7d28e17f72".parse().ok();
+        Line::new(vec!["http://h/a".into(), "ftp://h/a".into()], file.map(str::to_owned), checksum)
+    }
+
+    #[test]
+    fn message_and_list_line_have_all_parts() {
+        let line = line(Some("d/a b")).expect("a line");
+        let message = line.to_json().to_string();
+        assert_eq!(Line::from_message(message.as_bytes()).expect("a line"), line);
+        let text = "http://h/a ftp://h/a\td/a b\tmd5:900150983cd24fb0d6963f7d28e17f72";
+        assert_eq!(line.to_list_line(), text);
+        assert_eq!(line.digest().len(), 32);
+        assert_ne!(line.digest(), self::line(None).expect("a line").digest());
+    }
+
+    #[test]
+    fn file_outside_the_output_directory_is_refused() {
+        for file in ["/etc/passwd", "../x", "a/../../x"] {
+            assert!(line(Some(file)).is_err(), "{file}");
+            let message = format!(r#"{{"v":1,"urls":["http://h/a"],"file":"{file}"}}"#);
+            assert!(matches!(Line::from_message(message.as_bytes()), Err(BadMessage::Garbage(_))));
+        }
+    }
+
+    #[test]
+    fn garbage_and_newer_messages_are_told_apart() {
+        for garbage in ["", "x", "{}", r#"{"v":1}"#, r#"{"v":1,"urls":[]}"#, r#"{"v":1,"urls":[1]}"#] {
+            assert!(
+                matches!(Line::from_message(garbage.as_bytes()), Err(BadMessage::Garbage(_))),
+                "{garbage}"
+            );
+        }
+        assert!(matches!(Line::from_message(br#"{"v":2}"#), Err(BadMessage::Newer(2))));
+    }
+}

@@ -1,0 +1,104 @@
+//! The record: one final entry for each finished line.
+
+use async_nats::HeaderMap;
+use async_nats::jetstream::context::PublishErrorKind;
+use async_nats::jetstream::stream::DirectGetErrorKind;
+use bytes::Bytes;
+use fetch_url::Error;
+use serde_json::Value;
+
+use crate::error::{Cause, cause};
+use crate::{Entry, Line, Queue};
+
+/// With this header, a message is stored only if its subject has no message.
+const EXPECTED_SEQUENCE: &str = "Nats-Expected-Last-Subject-Sequence";
+
+impl Queue {
+    /// Returns the final entry of the line `digest`.
+    pub(crate) async fn entry(&self, digest: &str) -> Result<Option<Entry>, Error> {
+        Ok(self.record_message(digest).await?.as_ref().and_then(Entry::from_json))
+    }
+
+    async fn record_message(&self, digest: &str) -> Result<Option<Value>, Error> {
+        match self.record.direct_get_last_for_subject(self.record_subject(digest)).await {
+            // An entry that cannot be read is an entry, too: the line is finished.
+            Ok(message) => Ok(Some(serde_json::from_slice(&message.payload).unwrap_or(Value::Null))),
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.session.error("cannot read the record", &error)),
+        }
+    }
+
+    /// Returns `true` if the line `digest` has a final entry, and completes what a worker that ended in between has
+    /// left: the line in the list of failed lines.
+    pub(crate) async fn settle_finished(&self, digest: &str) -> Result<bool, Error> {
+        let Some(value) = self.record_message(digest).await? else { return Ok(false) };
+        if Entry::from_json(&value).is_some_and(|entry| entry.is_failed()) {
+            self.list_failed(digest, &value).await?;
+        }
+        Ok(true)
+    }
+
+    /// Stores the final entry of a line. The first entry wins, so a line that two workers fetched has one entry.
+    pub(crate) async fn store_entry(
+        &self,
+        digest: &str,
+        line: Option<&Line>,
+        entry: &Entry,
+    ) -> Result<(), Error> {
+        let value = entry.to_json(line);
+        if !self
+            .publish_first(self.record_subject(digest), payload(&value), "cannot write the record")
+            .await?
+        {
+            self.settle_finished(digest).await?;
+            return Ok(());
+        }
+        if entry.is_failed() {
+            return self.list_failed(digest, &value).await;
+        }
+        if line.is_some_and(|line| line.is_retry) {
+            self.unlist_failed(digest).await?;
+        }
+        Ok(())
+    }
+
+    async fn list_failed(&self, digest: &str, entry: &Value) -> Result<(), Error> {
+        let what = "cannot write the list of failed lines";
+        let sent = self.session.context().publish(self.failed_subject(digest), payload(entry)).await;
+        let stored = sent.map_err(|error| self.session.error(what, &error))?.await;
+        stored.map(|_| ()).map_err(|error| self.session.error(what, &error))
+    }
+
+    pub(crate) async fn unlist_failed(&self, digest: &str) -> Result<(), Error> {
+        let purged = self.failed.purge().filter(self.failed_subject(digest)).await;
+        purged
+            .map(|_| ())
+            .map_err(|error| self.session.error("cannot write the list of failed lines", &error))
+    }
+
+    /// Stores a message if its subject has none. Returns `false` if it has one.
+    pub(crate) async fn publish_first(
+        &self,
+        subject: String,
+        payload: Bytes,
+        what: &str,
+    ) -> Result<bool, Error> {
+        let mut headers = HeaderMap::new();
+        headers.insert(EXPECTED_SEQUENCE, "0");
+        let sent = self.session.context().publish_with_headers(subject, headers, payload).await;
+        match sent.map_err(|error| self.session.error(what, &error))?.await {
+            Ok(_) => Ok(true),
+            Err(error)
+                if error.kind() == PublishErrorKind::WrongLastSequence
+                    || cause(&error) == Cause::WrongSequence =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(self.session.error(what, &error)),
+        }
+    }
+}
+
+pub(crate) fn payload(value: &Value) -> Bytes {
+    Bytes::from(value.to_string())
+}

@@ -1,0 +1,60 @@
+//! Finds lines that the server keeps but no longer hands out, and makes it hand them out again.
+//!
+//! A server that was killed may have stored that a consumer is past a line, but not that the line was removed (seen with
+//! nats-server 2.9.10). Such a line may have been fetched or not: the record shows which.
+
+use futures_util::TryStreamExt as _;
+
+use crate::worker::Shared;
+
+impl Shared {
+    /// Opens consumers anew that know fewer lines than their bucket has. Returns `true` if there may be one.
+    ///
+    /// `is_repeated` is `true` if the last call returned `true`, too: a line that was added a moment ago may not be
+    /// counted yet. A line that is under way in such a bucket is handed out twice; its `.part` file is locked, so the
+    /// second worker gives it back.
+    pub(crate) async fn hand_out_stuck_lines(&self, lines: u64, is_repeated: bool) -> bool {
+        let mut known = 0;
+        for bucket in 0..self.queue.buckets {
+            let Some(count) = self.known_lines(bucket).await else { return false };
+            known += count;
+        }
+        if lines <= known {
+            return false;
+        }
+        for bucket in (0..self.queue.buckets).filter(|_| is_repeated) {
+            if !self.is_stuck(bucket).await.unwrap_or(false) {
+                continue;
+            }
+            // A new consumer begins with the first line of the stream. It does not exist for a moment, in which requests
+            // of other workers fail and are repeated. An error is repeated with the next check.
+            let _deleted = self.queue.lines.delete_consumer(&format!("b{bucket}")).await;
+            let _opened = self.queue.consumer(bucket, self.options.host_limit).await;
+            // The server does not answer requests that waited at the old consumer.
+            self.new_consumers.send_modify(|count| *count += 1);
+        }
+        true
+    }
+
+    /// Returns `true` if the consumer of a bucket knows fewer lines than the bucket has, before and after.
+    async fn is_stuck(&self, bucket: u16) -> Option<bool> {
+        let before = self.lines_in(bucket).await?;
+        let known = self.known_lines(bucket).await?;
+        let after = self.lines_in(bucket).await?;
+        Some(before.min(after) > known)
+    }
+
+    /// Returns the number of lines that the consumer of a bucket hands out, or waits for.
+    async fn known_lines(&self, bucket: u16) -> Option<u64> {
+        let info = self.queue.lines.consumer_info(format!("b{bucket}")).await.ok()?;
+        Some(info.num_pending + u64::try_from(info.num_ack_pending).ok()?)
+    }
+
+    /// Returns the number of lines in a bucket.
+    async fn lines_in(&self, bucket: u16) -> Option<u64> {
+        let subjects =
+            self.queue.lines.info_with_subjects(self.queue.line_subject(bucket, "*")).await.ok()?;
+        let count = subjects.try_fold(0, |count, _| std::future::ready(Ok(count + 1))).await;
+        count.ok()
+    }
+}

@@ -1,0 +1,168 @@
+//! The connection to the NATS server.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_nats::jetstream::Context;
+use async_nats::jetstream::context::ContextBuilder;
+use async_nats::{ConnectErrorKind, ConnectOptions, Event, ServerError};
+use fetch_url::{Code, Error, Phase};
+
+use crate::error::{request_error, usage_error};
+use crate::{Location, Login};
+use tokio::sync::watch::{self, Receiver, Sender};
+
+/// The maximum time for the first connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The maximum time for the answer to a request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest wait between two attempts to connect again.
+const MAX_RECONNECT_WAIT: Duration = Duration::from_secs(2);
+/// The maximum number of published messages that the server has not confirmed.
+pub(crate) const MAX_UNCONFIRMED: usize = 1024;
+
+/// A connection that the client library opens again when it is lost.
+#[derive(Clone)]
+pub(crate) struct Session {
+    context: Context,
+    /// The last refusal of the server for missing permission. The refused request itself gets no answer.
+    denied: Arc<Mutex<Option<String>>>,
+    /// Changes when the connection was opened again.
+    connections: Receiver<u64>,
+}
+
+impl Session {
+    pub(crate) async fn connect(location: &Location, login: Login) -> Result<Self, Error> {
+        install_cryptography();
+        let denied: Arc<Mutex<Option<String>>> = Arc::default();
+        let (connected, connections) = watch::channel(0);
+        let options = options(location, login)?.event_callback({
+            let denied = denied.clone();
+            move |event| {
+                note_event(event, &denied, &connected);
+                std::future::ready(())
+            }
+        });
+        let client = tokio::time::timeout(CONNECT_TIMEOUT, options.connect(location.server_url())).await;
+        let client = match client {
+            Ok(client) => client.map_err(|error| connect_error(location, &error))?,
+            Err(_) => {
+                let detail = format!("{}: no NATS server answered within 10 seconds", location.server_url());
+                return Err(Error::new(Code::TimedOut, Phase::Connect, detail));
+            }
+        };
+        let context = ContextBuilder::new()
+            .timeout(REQUEST_TIMEOUT)
+            .ack_timeout(REQUEST_TIMEOUT)
+            .max_ack_inflight(MAX_UNCONFIRMED * 2)
+            .build(client);
+        Ok(Self { context, denied, connections })
+    }
+
+    /// Returns the error for the failed request `what`.
+    pub(crate) fn error(&self, what: &str, error: &(dyn std::error::Error + 'static)) -> Error {
+        let denied = self.denied.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        request_error(what, error, denied)
+    }
+
+    /// Returns the error for a failed acknowledgement, whose type has no sources.
+    pub(crate) fn boxed_error(&self, what: &str, error: &async_nats::Error) -> Error {
+        self.error(what, &**error)
+    }
+
+    /// Returns a receiver that changes when the connection was opened again.
+    pub(crate) fn reconnected(&self) -> Receiver<u64> {
+        self.connections.clone()
+    }
+
+    /// Returns the interface to JetStream.
+    pub(crate) const fn context(&self) -> &Context {
+        &self.context
+    }
+}
+
+fn note_event(event: Event, denied: &Mutex<Option<String>>, connected: &Sender<u64>) {
+    match event {
+        Event::Connected => connected.send_modify(|count| *count += 1),
+        Event::ServerError(ServerError::Other(text))
+            if text.to_ascii_lowercase().contains("permissions violation") =>
+        {
+            *denied.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+        }
+        _ => {}
+    }
+}
+
+fn options(location: &Location, login: Login) -> Result<ConnectOptions, Error> {
+    let mut options = ConnectOptions::new()
+        .name("fetch-url")
+        .connection_timeout(CONNECT_TIMEOUT / 2)
+        .require_tls(location.requires_tls)
+        .reconnect_delay_callback(|attempts| {
+            let wait = Duration::from_millis(50).saturating_mul(1 << attempts.min(6));
+            wait.min(MAX_RECONNECT_WAIT)
+        });
+    let user = login.user.or_else(|| location.user.clone());
+    options = match (login.credentials, login.token, user) {
+        (Some(text), ..) => options
+            .credentials(&text)
+            .map_err(|_| usage_error("the credentials file has no JWT and seed of a NATS user"))?,
+        (None, Some(token), _) => options.token(token),
+        (None, None, Some(user)) => options.user_and_password(user, login.password.unwrap_or_default()),
+        (None, None, None) => options,
+    };
+    if let Some(path) = login.authorities {
+        options = options.add_root_certificates(path);
+    }
+    if let Some((certificate, key)) = login.identity {
+        options = options.add_client_certificate(certificate, key);
+    }
+    Ok(options)
+}
+
+/// The client library takes the cryptography of the process, which is not chosen yet if two are built in.
+fn install_cryptography() {
+    use async_nats::rustls::crypto;
+    #[cfg(feature = "aws-lc-rs")]
+    let provider = crypto::aws_lc_rs::default_provider();
+    #[cfg(not(feature = "aws-lc-rs"))]
+    let provider = crypto::ring::default_provider();
+    // An error means that the program has installed one itself.
+    let _already_installed = provider.install_default();
+}
+
+fn connect_error(location: &Location, error: &async_nats::ConnectError) -> Error {
+    let server = location.server_url();
+    let refused = is_refused(error);
+    let (code, phase) = match error.kind() {
+        ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+            let detail = format!("{server}: the NATS server refuses the login");
+            return Error::new(Code::AuthNeeded, Phase::Request, detail);
+        }
+        ConnectErrorKind::Dns => (Code::ResolveFailed, Phase::Resolve),
+        ConnectErrorKind::Tls => (Code::TlsFailed, Phase::Tls),
+        ConnectErrorKind::TimedOut => (Code::TimedOut, Phase::Connect),
+        ConnectErrorKind::Io if !refused => {
+            let detail = format!("{server} does not speak the protocol of NATS: {error}");
+            return Error::new(Code::PeerMisbehaved, Phase::Connect, detail);
+        }
+        _ => (Code::ConnectFailed, Phase::Connect),
+    };
+    Error::new(code, phase, format!("{server}: {error}"))
+}
+
+/// Returns `true` if no connection was made.
+fn is_refused(error: &async_nats::ConnectError) -> bool {
+    use std::io::ErrorKind as Kind;
+    let source = std::error::Error::source(error);
+    let kind = source.and_then(|source| source.downcast_ref::<std::io::Error>()).map(std::io::Error::kind);
+    matches!(
+        kind,
+        Some(
+            Kind::ConnectionRefused
+                | Kind::HostUnreachable
+                | Kind::NetworkUnreachable
+                | Kind::PermissionDenied
+        )
+    )
+}

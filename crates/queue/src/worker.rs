@@ -1,0 +1,331 @@
+//! A worker: it takes lines from the queue, keeps their leases, and stores their results.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream::AckKind;
+use fetch_url::Error;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+
+use crate::bucket::host_of;
+use crate::lease::{Held, Leases};
+use crate::pull::{newer_error, pull_bucket};
+use crate::worker_state::Totals;
+use crate::{Entry, Lease, Outcome, Queue};
+
+/// The number of consumers that are opened at the same time.
+const PARALLEL_OPENS: usize = 16;
+/// How often an idle worker asks whether the queue is empty.
+const IDLE_CHECK: Duration = Duration::from_millis(500);
+/// The shortest and the longest wait before a result is stored again.
+const STORE_WAIT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
+/// How often an acknowledgement is sent. A line that was recorded and not acknowledged is not fetched again.
+const MAX_ACKNOWLEDGEMENTS: u32 = 5;
+
+/// Settings of a worker.
+#[derive(Clone, Debug)]
+pub struct WorkerOptions {
+    /// The name in the status, such as `host:pid`.
+    pub name: String,
+    /// An identity that no other worker has, of letters and digits.
+    pub id: String,
+    /// The maximum number of lines of one host that all workers together fetch at the same time.
+    pub host_limit: u16,
+    /// Waits for new lines when the queue is empty.
+    pub waits: bool,
+}
+
+/// A worker of a queue. Its tasks end when it is dropped.
+pub struct Worker {
+    shared: Arc<Shared>,
+    tasks: Mutex<JoinSet<()>>,
+    results: Mutex<JoinSet<()>>,
+}
+
+/// The state that the tasks of a worker share.
+pub(crate) struct Shared {
+    pub(crate) queue: Queue,
+    pub(crate) options: WorkerOptions,
+    pub(crate) leases: Leases,
+    pub(crate) active_buckets: AtomicUsize,
+    pub(crate) totals: Mutex<Totals>,
+    slots: Mutex<Slots>,
+    /// Notified when a slot becomes free.
+    slot_is_free: Notify,
+    /// Notified when a line, an error or the end is ready.
+    is_ready: Notify,
+    next_id: AtomicU64,
+    notes: Mutex<VecDeque<Error>>,
+    has_note: Notify,
+    /// Changes when a consumer was opened anew, so that requests are sent again.
+    pub(crate) new_consumers: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct Slots {
+    /// The number of callers that wait for a line.
+    waiting: usize,
+    ready: VecDeque<Result<Lease, Error>>,
+    has_ended: bool,
+    /// Lines that only newer workers understand.
+    newer: HashSet<String>,
+}
+
+impl Worker {
+    /// Opens the buckets and starts to take lines.
+    ///
+    /// # Errors
+    /// [`fetch_url::Code::Denied`] if a permission is missing, [`fetch_url::Code::TimedOut`] if the server does not
+    /// answer.
+    pub async fn start(queue: &Queue, options: WorkerOptions) -> Result<Self, Error> {
+        let open = (0..queue.buckets).map(|bucket| queue.consumer(bucket, options.host_limit));
+        let consumers: Vec<_> = stream::iter(open).buffer_unordered(PARALLEL_OPENS).try_collect().await?;
+        let shared = Arc::new(Shared {
+            queue: queue.clone(),
+            options,
+            leases: Leases::default(),
+            active_buckets: AtomicUsize::new(0),
+            totals: Mutex::default(),
+            slots: Mutex::default(),
+            slot_is_free: Notify::new(),
+            is_ready: Notify::new(),
+            next_id: AtomicU64::new(0),
+            notes: Mutex::default(),
+            has_note: Notify::new(),
+            new_consumers: watch::Sender::new(0),
+        });
+        let mut tasks = JoinSet::new();
+        for consumer in consumers {
+            tasks.spawn(pull_bucket(shared.clone(), consumer));
+        }
+        let (leases, state, idle) = (shared.clone(), shared.clone(), shared.clone());
+        tasks.spawn(async move { leases.leases.extend(leases.queue.lease).await });
+        tasks.spawn(async move { state.publish_state_repeatedly().await });
+        tasks.spawn(async move { idle.watch_while_idle().await });
+        Ok(Self { shared, tasks: Mutex::new(tasks), results: Mutex::default() })
+    }
+
+    /// Returns the next line, or `None` when the queue is empty. An error is that of a line that stays in the queue.
+    pub async fn next(&self) -> Option<Result<Lease, Error>> {
+        let _waiting = WaitingSlot::new(&self.shared);
+        loop {
+            let is_ready = self.shared.is_ready.notified();
+            let mut is_ready = std::pin::pin!(is_ready);
+            is_ready.as_mut().enable();
+            {
+                let mut slots = self.shared.slots();
+                if let Some(line) = slots.ready.pop_front() {
+                    return Some(line);
+                }
+                if slots.has_ended {
+                    return None;
+                }
+            }
+            is_ready.await;
+        }
+    }
+
+    /// Returns the number of times that the line of a lease was handed out.
+    pub fn tries(&self, id: u64) -> u64 {
+        self.shared.leases.get(id).map_or(1, |held| held.tries)
+    }
+
+    /// Ends a line. The entry is stored in the background, and then the line is acknowledged.
+    pub fn finish(&self, id: u64, outcome: Outcome) {
+        let Some(held) = self.shared.leases.get(id) else { return };
+        self.shared.totals().count(&outcome);
+        let entry = Entry { outcome, tries: held.tries, worker: self.shared.options.name.clone() };
+        let shared = self.shared.clone();
+        self.in_background(async move { shared.finish(id, &entry).await });
+    }
+
+    /// Gives a line back. It is handed out again after `delay`; until then it counts as one of its host.
+    pub fn delay(&self, id: u64, delay: Duration) {
+        let Some(held) = self.shared.leases.remove(id) else { return };
+        if let Some(url) = held.line.as_ref().and_then(|line| line.urls().first()) {
+            self.shared.totals().backing_off.insert(host_of(url), Instant::now() + delay);
+        }
+        self.in_background(async move {
+            // Without this message, the line is handed out again when the lease ends.
+            let _lost = held.message.ack_with(AckKind::Nak(Some(delay))).await;
+        });
+    }
+
+    /// Waits for something that the user should know, such as a full storage of the server.
+    pub async fn next_note(&self) -> Error {
+        loop {
+            let note = self.shared.notes.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            match note {
+                Some(note) => return note,
+                None => self.shared.has_note.notified().await,
+            }
+        }
+    }
+
+    /// Waits until all results are stored, and says that the worker has ended.
+    pub async fn close(&self) {
+        let mut results = std::mem::take(&mut *self.results.lock().unwrap_or_else(PoisonError::into_inner));
+        while results.join_next().await.is_some() {}
+        self.end().await;
+    }
+
+    /// Gives all lines back and says that the worker has ended. Results that are not stored are lost: their lines are
+    /// handed out again.
+    pub async fn release(&self) {
+        self.end().await;
+    }
+
+    async fn end(&self) {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
+        self.shared.leases.release().await;
+        self.shared.publish_state(true).await;
+        // An error means that the server cannot be reached; the leases end by themselves.
+        let _lost = self.shared.queue.session.context().client().flush().await;
+    }
+
+    fn in_background(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        while results.try_join_next().is_some() {}
+        results.spawn(work);
+    }
+}
+
+/// Counts a caller of [`Worker::next`] as a free slot while it waits.
+struct WaitingSlot<'w>(&'w Shared);
+
+impl<'w> WaitingSlot<'w> {
+    fn new(shared: &'w Shared) -> Self {
+        shared.slots().waiting += 1;
+        shared.slot_is_free.notify_waiters();
+        Self(shared)
+    }
+}
+
+impl Drop for WaitingSlot<'_> {
+    fn drop(&mut self) {
+        self.0.slots().waiting -= 1;
+    }
+}
+
+impl Shared {
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn totals(&self) -> MutexGuard<'_, Totals> {
+        self.totals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Waits until a slot is free. Returns the number of free slots.
+    pub(crate) async fn wait_for_free_slot(&self) -> usize {
+        loop {
+            let free = self.slot_is_free.notified();
+            let mut free = std::pin::pin!(free);
+            free.as_mut().enable();
+            let count = self.slots().free();
+            if count > 0 {
+                return count;
+            }
+            free.await;
+        }
+    }
+
+    /// Hands a line to a free slot. Returns `false` if there is none within `patience`.
+    pub(crate) async fn hand_over(&self, lease: Lease, patience: Duration) -> bool {
+        let deadline = tokio::time::Instant::now() + patience;
+        loop {
+            if tokio::time::timeout_at(deadline, self.wait_for_free_slot()).await.is_err() {
+                return false;
+            }
+            let mut slots = self.slots();
+            if slots.free() > 0 {
+                slots.ready.push_back(Ok(lease));
+                drop(slots);
+                self.is_ready.notify_waiters();
+                return true;
+            }
+        }
+    }
+
+    /// Stores the final entry of a line and acknowledges it. It tries until the server answers.
+    pub(crate) async fn finish(&self, id: u64, entry: &Entry) {
+        let Some(held) = self.leases.get(id) else { return };
+        let mut wait = STORE_WAIT.0;
+        while let Err(error) = self.queue.store_entry(&held.digest, held.line.as_ref(), entry).await {
+            if wait == STORE_WAIT.0 {
+                self.note(error);
+            }
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(STORE_WAIT.1);
+        }
+        self.acknowledge(id, &held).await;
+    }
+
+    pub(crate) async fn acknowledge(&self, id: u64, held: &Held) {
+        for _ in 0..MAX_ACKNOWLEDGEMENTS {
+            if held.message.double_ack().await.is_ok() {
+                break;
+            }
+        }
+        self.leases.remove(id);
+    }
+
+    fn note(&self, error: Error) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push_back(error);
+        self.has_note.notify_one();
+    }
+
+    /// Reports a line that only newer workers understand, once.
+    pub(crate) fn note_newer(&self, digest: &str, version: u64) {
+        let mut slots = self.slots();
+        if slots.newer.insert(digest.to_owned()) {
+            slots.ready.push_back(Err(newer_error(version)));
+            drop(slots);
+            self.is_ready.notify_waiters();
+        }
+    }
+
+    /// While the worker has no lines: ends it when the queue has none but those that only newer workers understand, and
+    /// hands out lines that the server has forgotten.
+    async fn watch_while_idle(&self) {
+        let mut has_stuck_lines = false;
+        loop {
+            tokio::time::sleep(IDLE_CHECK).await;
+            if self.leases.len() > 0 || self.slots().free() == 0 {
+                continue;
+            }
+            let Ok(info) = self.queue.lines.get_info().await else { continue };
+            let newer = u64::try_from(self.slots().newer.len()).unwrap_or(u64::MAX);
+            if info.state.messages > newer {
+                has_stuck_lines = self.hand_out_stuck_lines(info.state.messages, has_stuck_lines).await;
+            } else if !self.options.waits && self.end_if_nothing_is_ready() {
+                return;
+            }
+        }
+    }
+
+    fn end_if_nothing_is_ready(&self) -> bool {
+        let mut slots = self.slots();
+        if !slots.ready.is_empty() {
+            return false;
+        }
+        slots.has_ended = true;
+        drop(slots);
+        self.is_ready.notify_waiters();
+        true
+    }
+}
+
+impl Slots {
+    fn free(&self) -> usize {
+        self.waiting.saturating_sub(self.ready.len())
+    }
+}
