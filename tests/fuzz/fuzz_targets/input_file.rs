@@ -24,6 +24,8 @@ mod error;
 mod job {
     #[path = "job/input.rs"]
     mod input;
+    #[path = "job/line_source.rs"]
+    mod line_source;
 
     /// The part of `job/transfer.rs` that the reader needs.
     mod transfer {
@@ -61,12 +63,13 @@ mod job {
     use std::path::Path;
 
     use fetch_url::Error;
-    use input::Input;
+    use input::InputFile;
+    use line_source::LineSource as _;
     pub(crate) use transfer::{Output, Transfer};
 
     /// Returns the transfers of a file.
     pub(crate) async fn read(path: &Path, directory: Option<&Path>) -> Vec<Result<Transfer, Error>> {
-        let input = Input::open(path, directory, Output::Stdout).expect("a file");
+        let input = InputFile::open(path, directory, Output::Stdout).expect("a file");
         let mut all = Vec::new();
         while let Some(transfer) = input.next().await {
             assert!(!all.last().is_some_and(Result::is_err), "read after an error");
