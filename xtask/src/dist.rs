@@ -23,8 +23,9 @@ use build::Linkage;
 /// The directory of the finished files, below the directory of the workspace. `crates/cli/Cargo.toml` names it, too.
 pub(crate) const OUT: &str = "target/packages";
 
-/// The maximum sizes of the binaries in bytes.
+/// The maximum sizes of the binaries in bytes. The static one contains the C library.
 const MAX_BINARY: u64 = 8 * 1024 * 1024;
+const MAX_STATIC: u64 = MAX_BINARY + 512 * 1024;
 const MAX_MINIMAL: u64 = 5_000_000;
 
 /// Facts about this release that names and times of the files depend on.
@@ -76,7 +77,7 @@ fn make() -> Result<(), String> {
     skipped.iter().for_each(|what| println!("dist: {what}"));
     println!("dist: in {}", release.out.display());
     // All files are made and can be tried, also if one is too large.
-    let sizes = [(&dynamic, MAX_BINARY), (&fixed, MAX_BINARY), (&minimal, MAX_MINIMAL)];
+    let sizes = [(&dynamic, MAX_BINARY), (&fixed, MAX_STATIC), (&minimal, MAX_MINIMAL)];
     let too_large: Vec<String> =
         sizes.into_iter().filter_map(|(file, most)| check_size(file, most).err()).collect();
     if too_large.is_empty() { Ok(()) } else { Err(format!("dist: too large: {}", too_large.join(", "))) }
