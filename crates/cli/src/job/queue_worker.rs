@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fetch_url::output::safe_name;
-use fetch_url::{Code, Error};
+use fetch_url::{Code, Error, Phase};
 use fetch_url_queue::{Lease, Location, Login, Queue, Worker, WorkerOptions};
 
 use super::line_source::{Line, LineSource};
@@ -24,6 +24,7 @@ pub(crate) struct QueueWorker {
     login: RefCell<Login>,
     options: WorkerOptions,
     pub(crate) directory: PathBuf,
+    creates_directory: bool,
     rest: Output,
     max_tries: u64,
     retry_delay: Option<Duration>,
@@ -53,6 +54,7 @@ impl QueueWorker {
             options,
             rest: Output::Named { directory: directory.clone(), by_server: false },
             directory,
+            creates_directory: fetch.create_dirs,
             max_tries: flags.max_tries,
             retry_delay: fetch.retry_delay.filter(|time| !time.is_zero()),
             worker: OnceCell::new(),
@@ -62,6 +64,12 @@ impl QueueWorker {
     /// Connects to the queue and starts to take lines.
     pub(crate) async fn start(&self) -> Result<(), Error> {
         let queue = Queue::open(&self.location, self.login.take()).await?;
+        if self.creates_directory {
+            std::fs::create_dir_all(&self.directory).map_err(|error| {
+                let detail = format!("cannot create {}: {error}", self.directory.display());
+                Error::new(Code::SinkFailed, Phase::Deliver, detail)
+            })?;
+        }
         queue.check_directory(&self.directory, &self.options.id).await?;
         let worker = Worker::start(&queue, self.options.clone()).await?;
         // A worker is started once.

@@ -142,6 +142,17 @@ fn worker_with_another_directory_is_refused() {
 }
 
 #[test]
+fn missing_directory_is_created_with_create_dirs_only() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    fs::remove_dir(site.out()).expect("removed");
+    assert_eq!(site.work(&[]).exit, 23);
+    assert!(!site.out().exists());
+    assert_eq!(site.work(&["--create-dirs"]).exit, 0);
+    assert!(site.out().join("a").exists());
+}
+
+#[test]
 fn options_that_make_no_sense_are_refused_by_name() {
     let queue = "nats://127.0.0.1:1/corpus";
     for (option, value) in [
