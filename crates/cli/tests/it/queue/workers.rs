@@ -36,6 +36,30 @@ fn lines_of_a_killed_worker_are_fetched_by_the_next_one() {
 }
 
 #[test]
+fn line_whose_part_file_is_locked_is_tried_again() {
+    let is_first = AtomicBool::new(true);
+    let answer = move |_: &str| {
+        let response = HttpResponse::new(200).body(vec![b'x'; 2 << 20]);
+        if is_first.swap(false, Ordering::SeqCst) {
+            response.drip(64 << 10, Duration::from_millis(100))
+        } else {
+            response
+        }
+    };
+    let Some(site) = Site::start_with(answer) else { return };
+    site.add(&["a"]);
+    let mut other = crate::support::fetch_url_command();
+    other.args(["-s", "-o"]).arg(site.out().join("a")).arg(site.http.url("a"));
+    let mut other = super::Running(other.spawn().expect("it starts"));
+    super::wait_for(|| site.out().join("a.fetch-url.part").exists().then_some(()));
+    let worked = site.work(&["--retry-delay", "0.2"]);
+    assert_eq!((worked.exit, site.count("done"), site.count("failed")), (0, 1, 0), "{}", worked.stderr);
+    assert!(worked.stderr.contains("is downloading to"), "{}", worked.stderr);
+    assert_eq!(other.wait(), Some(0));
+    assert_eq!(site.out().join("a").metadata().expect("the file").len(), 2 << 20);
+}
+
+#[test]
 fn partial_file_of_a_killed_worker_is_resumed() {
     const SIZE: u64 = 8 << 20;
     let is_fast = Arc::new(AtomicBool::new(false));
