@@ -63,6 +63,20 @@ use crate::render::{events::Events, progress::ProgressDisplay, write_out::WriteO
 /// Names of sub-commands. As the first argument, they are not URLs.
 const VERBS: [&str; 6] = ["completions", "explain", "extract", "mirror", "queue", "serve"];
 
+/// Returns the error for a sub-command that clap has not found: it follows an option, or is not part of this build.
+fn misplaced_verb_error(verb: &str) -> Error {
+    let is_built = match verb {
+        "queue" => cfg!(feature = "queue"),
+        "serve" => cfg!(feature = "serve"),
+        _ => true,
+    };
+    if is_built {
+        return usage_error(format!("the sub-command {verb} must precede its options"));
+    }
+    usage_error(format!("this build has no sub-command {verb}"))
+        .with_hint(format!("cargo install fetch-url-cli --features {verb}"))
+}
+
 /// The parsed command line: transfers and options.
 pub(crate) struct Invocation {
     pub(crate) fetcher: Fetcher,
@@ -164,7 +178,7 @@ impl Invocation {
                 .with_hint("-i is --include here, as in curl; wget's -i is --input-file"));
         }
         if let Some(verb) = flags.urls.first().filter(|text| VERBS.contains(&text.as_str())) {
-            return Err(usage_error(format!("the sub-command {verb} must precede its options")));
+            return Err(misplaced_verb_error(verb));
         }
         let takes_stdout = flags.messages.events.as_deref().is_some_and(|path| path.as_os_str() == "-");
         if flags.telnet_and_mailto.connect && (flags.urls.len() > 1 || takes_stdout) {

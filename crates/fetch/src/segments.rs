@@ -89,9 +89,10 @@ impl Segments {
     }
 
     /// Adds servers of copies of the object, which then share the segments. A copy is used if its server states the same
-    /// size, and a validator; others are left out. Copies can differ although their sizes are equal, so that
-    /// [`save`](Self::save) needs a checksum.
-    pub async fn with_copies(mut self, copies: Vec<Request>) -> Self {
+    /// size, and a validator; others are left out, and so are more copies than segments: a document or server can name
+    /// any number. Copies can differ although their sizes are equal, so that [`save`](Self::save) needs a checksum.
+    pub async fn with_copies(mut self, mut copies: Vec<Request>) -> Self {
+        copies.truncate(self.segments.len());
         let copies = plan_copies(&self.object.fetcher, copies, self.object.size).await;
         self.object.sources.extend(copies);
         self

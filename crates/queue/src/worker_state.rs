@@ -1,4 +1,4 @@
-//! What a worker publishes about itself, for the status of the queue.
+//! The state that a worker publishes for the status of the queue.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

@@ -43,7 +43,7 @@ const MIN_AGE: i64 = 60;
 #[derive(Debug)]
 pub(crate) struct Cache {
     store: Arc<Store>,
-    /// What the objects depend on besides their URLs: the network policy and the TLS options. A server that may contact
+    /// The settings that objects depend on besides their URLs: the network policy and the TLS options. A server that may contact
     /// private addresses shares no objects with one that may not.
     options: u64,
     /// Answers over TLS may depend on the certificate of this client.

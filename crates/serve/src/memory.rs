@@ -1,7 +1,7 @@
 //! The limit on the memory of all requests that are under way.
 //!
-//! What a request needs is bounded by constants, so the limit counts requests: each one reserves what it may need at
-//! most, and one that does not fit is refused. Nothing is measured.
+//! Constants bound the memory of a request, so the limit counts requests: each request reserves its maximum, and one
+//! that does not fit is refused. Memory in use is not measured.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(crate) struct MemoryPermit(
     #[expect(dead_code, reason = "dropping it frees the memory")] OwnedSemaphorePermit,
 );
 
-/// What a request needs at most.
+/// The kind of a request, which determines its maximum memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemoryNeed {
     Article,

@@ -14,12 +14,12 @@ impl DeferrableFlags for QueueFlags {}
 /// Options of `fetch-url queue`.
 #[derive(Args, Debug)]
 pub struct QueueFlags {
-    /// What is done with the queue.
+    /// The sub-command.
     #[command(subcommand)]
     pub verb: QueueVerb,
 }
 
-/// What is done with a queue.
+/// A sub-command of `fetch-url queue`.
 #[derive(Debug, Subcommand)]
 pub enum QueueVerb {
     /// Add the lines of a list; lines that were added before are not added again

@@ -1,4 +1,4 @@
-//! What `fetch-url queue` prints: counts, the status and the failed lines.
+//! Prints the counts, the status and the failed lines of a queue.
 
 use std::fmt::Write as _;
 

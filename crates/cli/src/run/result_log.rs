@@ -19,7 +19,7 @@ pub(super) struct TransferResult<'r> {
     pub(super) file: Option<(&'r Path, &'r Metadata)>,
 }
 
-/// What follows from a result.
+/// Whether a result is final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Disposition {
     /// The result is final.

@@ -17,7 +17,7 @@ const MAX_SECONDS: u64 = 1 << 31;
 const KEPT_FIELDS: [&str; 5] =
     ["content-encoding", "content-length", "content-range", "content-type", "transfer-encoding"];
 
-/// What may be done with a stored response.
+/// The permitted use of a stored response.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Freshness {
     Fresh {

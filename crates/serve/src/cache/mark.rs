@@ -7,7 +7,7 @@ use crate::answer::Answer;
 
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 
-/// What the cache did for an answer.
+/// The part of the cache in an answer, for the field Cache-Status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheMark {
     /// The object is never stored.

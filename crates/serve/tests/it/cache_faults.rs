@@ -1,4 +1,4 @@
-//! What happens to the directory of the cache: damage, other owners, size, several processes, failures.
+//! The directory of the cache: damage, other owners, size, several processes, failures.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -102,6 +102,17 @@ fn unusable_copies_are_left_out() {
 }
 
 #[test]
+fn no_more_copies_are_asked_than_there_are_segments() {
+    let (one, many) = (start_mirror(content(), "one"), start_mirror(content(), "many"));
+    let copies = (0..50).map(|number| many.url(&format!("/o?{number}")));
+    let urls: Vec<String> = std::iter::once(one.url("/o")).chain(copies).collect();
+    let dir = temp_dir();
+    assert_fetched(dir.path(), &run_line(dir.path(), &urls, true));
+    let asked = many.requests().iter().filter(|request| !is_range(request)).count();
+    assert_eq!(asked, 4);
+}
+
+#[test]
 fn copy_of_the_same_size_with_other_content_does_not_reach_the_file() {
     let mut other = content();
     // In the first segment, which the second server sends.

@@ -61,7 +61,7 @@ fn outside() -> Error {
     Error::new(Code::NotFound, Phase::Plan, "no such file below the directory that is served")
 }
 
-/// Returns a path that leads to the open `file`, whatever happens to its name.
+/// Returns a path that leads to the open `file`, even if its name is changed or removed.
 pub(super) fn proc_path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
