@@ -226,10 +226,14 @@ impl Invocation {
         })
     }
 
-    /// Returns `true` if there is only one transfer.
+    /// Returns `true` if there is only one transfer. Every transfer asks several times, so the others are not looked at.
     pub(crate) fn has_single_transfer(&self) -> bool {
-        let is_pattern = self.transfers.iter().any(|transfer| transfer.is_pattern || transfer.is_metalink);
-        self.input.is_none() && self.mirror.is_none() && self.transfers.len() < 2 && !is_pattern
+        let is_single = match self.transfers.as_slice() {
+            [] => true,
+            [only] => !only.is_pattern && !only.is_metalink,
+            _ => false,
+        };
+        is_single && self.input.is_none() && self.mirror.is_none()
     }
 
     /// Gives all groups of the command line one cookie jar with the cookies of all, as in curl, if one of them has a
