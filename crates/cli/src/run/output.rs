@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fetch_url::mirror::DirHandle;
-use fetch_url::output::{FileSink, Sink, file_name, safe_name};
+use fetch_url::output::{FileOptions, FileSink, Sink, file_name, safe_name};
 use fetch_url::url::Url;
 use fetch_url::{Code, Error, Phase, Response};
 
@@ -92,16 +92,19 @@ pub(super) fn open(path: &Path, kept: u64, transfer: &Transfer, run: &Run) -> Re
         let (parent, name) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
         return FileSink::open_beneath(&DirHandle::open_or_create(&mirror.directory, parent)?, name, options);
     }
-    check_parent(path)?;
-    FileSink::open(path, options)
+    open_file(path, options)
 }
 
-/// Fails if the directory of a file does not exist.
-fn check_parent(path: &Path) -> Result<(), Error> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());
-    let Some(parent) = parent else { return Ok(()) };
+/// Opens a file. The error says whether its directory is missing.
+fn open_file(path: &Path, options: FileOptions) -> Result<FileSink, Error> {
+    FileSink::open(path, options).map_err(|error| missing_parent(path).unwrap_or(error))
+}
+
+/// Returns the error for a file whose directory does not exist.
+fn missing_parent(path: &Path) -> Option<Error> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists())?;
     let detail = format!("the directory {} does not exist", parent.display());
-    Err(Error::new(Code::SinkFailed, Phase::Deliver, detail).with_hint("--create-dirs creates it"))
+    Some(Error::new(Code::SinkFailed, Phase::Deliver, detail).with_hint("--create-dirs creates it"))
 }
 
 fn make_parent(path: &Path, run: &Run) -> Result<(), Error> {
@@ -147,8 +150,7 @@ fn open_as_suggested(
     let path = directory.join(name);
     make_parent(&path, run)?;
     let path = free_path(path, number, run)?;
-    check_parent(&path)?;
-    let file = FileSink::open(&path, run.options.file_options.no_clobber(true))?;
+    let file = open_file(&path, run.options.file_options.no_clobber(true))?;
     Ok((path, file))
 }
 
