@@ -8,9 +8,11 @@ mod delayed_network;
 mod fixture;
 mod gopher;
 mod news;
+mod nginx;
 mod peer;
 mod report;
 mod run;
+mod scale;
 mod serve;
 mod vsftpd;
 mod workload;
@@ -40,9 +42,10 @@ const PARSE: &str = "parse";
 /// rounds.
 pub(crate) fn run(filter: &str, other_build: Option<&Path>) -> Result<(), String> {
     let rows: Vec<&Workload> = WORKLOADS.iter().filter(|row| row.name.contains(filter)).collect();
-    let (parses, serves) = (PARSE.contains(filter), serve::ROW.contains(filter));
-    if rows.is_empty() && !parses && !serves {
-        let names: Vec<&str> = WORKLOADS.iter().map(|row| row.name).chain([PARSE, serve::ROW]).collect();
+    let has = |row: &str| row.contains(filter);
+    let others = [PARSE, serve::ROW, scale::ROW];
+    if rows.is_empty() && !others.into_iter().any(has) {
+        let names: Vec<&str> = WORKLOADS.iter().map(|row| row.name).chain(others).collect();
         return Err(format!("bench: no row name contains {filter:?}; the rows are {}", names.join(", ")));
     }
     if !rows.is_empty() {
@@ -51,10 +54,13 @@ pub(crate) fn run(filter: &str, other_build: Option<&Path>) -> Result<(), String
         let path = report::write(&measured)?;
         println!("bench: wrote {}", path.display());
     }
-    if serves {
+    if has(serve::ROW) {
         serve::run()?;
     }
-    if parses {
+    if has(scale::ROW) {
+        scale::run()?;
+    }
+    if has(PARSE) {
         println!("\n== {PARSE}");
         program::run_command(&mut cargo(["bench", "-p", "fetch-url-core", "--bench", "parse"]))?;
     }
@@ -96,6 +102,7 @@ fn measure(row: &'static Workload, tools: &[Tool], fixture: &Fixture) -> Result<
         }
     }
     remove(&out);
+    tools.iter().for_each(|tool| remove(&run::copy_of(tool, &out)));
     Ok(Measured::new(row, &tools, samples))
 }
 

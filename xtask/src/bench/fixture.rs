@@ -4,26 +4,22 @@
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{Error, Result, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use fetch_url_tests::{CertFiles, FileHeaders, HttpServer, ServerCert, pattern_handler, pattern_vec};
 use tempfile::TempDir;
 
-use super::delayed_network::DelayedNetwork;
+use super::delayed_network::{self, DelayedNetwork};
 use super::gopher::Gopher;
 use super::news::{ARTICLE_BYTES, News};
+use super::nginx::Nginx;
 use super::vsftpd::Vsftpd;
-use super::workload::{Source, WORKLOADS, Workload};
+use super::workload::{OBJECTS_PER_DIRECTORY, Source, WORKLOADS, Workload};
 use crate::program;
 
 /// A directory in memory, if there is one, so that the disk is not measured.
 const MEMORY: &str = "/dev/shm";
-/// The time limit for the first answer of nginx.
-const START: Duration = Duration::from_secs(5);
 
 /// The directory and the servers.
 pub(super) struct Fixture {
@@ -33,6 +29,7 @@ pub(super) struct Fixture {
     ftps: Option<Vsftpd>,
     gopher: Gopher,
     remote_ftp: Option<Vsftpd>,
+    remote_http: Option<Nginx>,
     news: Option<News>,
     remote_news: Option<News>,
     cert: CertFiles,
@@ -42,15 +39,7 @@ pub(super) struct Fixture {
 
 enum Server {
     Loopback(Vec<(&'static str, HttpServer)>),
-    Nginx { process: Child, ports: NginxPorts, version: String },
-}
-
-/// The ports of nginx.
-#[derive(Clone, Copy)]
-struct NginxPorts {
-    http: u16,
-    https: u16,
-    http2: u16,
+    Nginx { nginx: Nginx, version: String },
 }
 
 impl Fixture {
@@ -59,10 +48,13 @@ impl Fixture {
         let memory = Path::new(MEMORY);
         let folder = if memory.is_dir() { TempDir::new_in(memory)? } else { TempDir::new()? };
         for row in rows {
-            fs::create_dir_all(folder.path().join(row.folder))?;
             let is_made = matches!(row.source, Source::RemoteNews | Source::News);
             for number in 0..if is_made { 0 } else { row.count } {
-                write_object(&folder.path().join(object(row, number)), row.size)?;
+                let path = folder.path().join(object(row, number));
+                if let Some(directory) = path.parent().filter(|_| number % OBJECTS_PER_DIRECTORY == 0) {
+                    fs::create_dir_all(directory)?;
+                }
+                write_object(&path, row.size)?;
             }
             if row.source == Source::Gzip {
                 compress(&folder.path().join(object(row, 0)), row.size)?;
@@ -70,7 +62,7 @@ impl Fixture {
         }
         let cert = ServerCert::good()?.write_files()?;
         let server = match program::version("nginx", "-v") {
-            Some(version) => nginx(folder.path(), &cert, version)?,
+            Some(version) => Server::Nginx { nginx: Nginx::local(folder.path(), &cert)?, version },
             None => loopback()?,
         };
         let wants = |source| rows.iter().any(|row| row.source == source);
@@ -82,12 +74,18 @@ impl Fixture {
             None
         };
         let news = if wants(Source::News) { available_or_note("news", News::local()) } else { None };
-        let wants_network = wants(Source::RemoteFtp) || wants(Source::RemoteNews);
+        let wants_network =
+            [Source::RemoteFtp, Source::RemoteHttp, Source::RemoteNews].map(wants).contains(&true);
         let network =
             if wants_network { available_or_note("delayed network", DelayedNetwork::open()) } else { None };
         let is_remote = |source| network.is_some() && wants(source);
         let remote_ftp = if is_remote(Source::RemoteFtp) {
             available_or_note("remote ftp", Vsftpd::remote(folder.path()))
+        } else {
+            None
+        };
+        let remote_http = if is_remote(Source::RemoteHttp) {
+            available_or_note("remote http", Nginx::remote(folder.path()))
         } else {
             None
         };
@@ -97,19 +95,34 @@ impl Fixture {
             None
         };
         let gopher = Gopher::local(folder.path())?;
-        Ok(Self { folder, server, ftp, ftps, gopher, remote_ftp, news, remote_news, cert, _network: network })
+        Ok(Self {
+            folder,
+            server,
+            ftp,
+            ftps,
+            gopher,
+            remote_ftp,
+            remote_http,
+            news,
+            remote_news,
+            cert,
+            _network: network,
+        })
     }
 
     /// Returns `true` if a server for the row is available.
     pub(super) fn serves(&self, row: &Workload) -> bool {
         match row.source {
             Source::RemoteFtp => self.remote_ftp.is_some(),
+            Source::RemoteHttp => self.remote_http.is_some(),
             Source::RemoteNews => self.remote_news.is_some(),
             Source::News => self.news.is_some(),
             Source::Ftp => self.ftp.is_some(),
             Source::Ftps => self.ftps.is_some(),
             Source::Gzip | Source::Http2 | Source::Https => matches!(self.server, Server::Nginx { .. }),
-            Source::File | Source::Gopher | Source::Http => true,
+            // The loopback server of the tests has no index pages.
+            Source::Http => !row.task.is_mirror() || matches!(self.server, Server::Nginx { .. }),
+            Source::File | Source::Gopher => true,
         }
     }
 
@@ -130,43 +143,40 @@ impl Fixture {
         }
     }
 
-    /// Returns the URLs of the objects of a row.
+    /// Returns the URLs of the objects of a row, or that of the directory to copy.
     pub(super) fn urls(&self, row: &Workload) -> Vec<String> {
-        (0..row.count).map(|number| self.url(row, number)).collect()
+        if row.task.is_mirror() {
+            return vec![self.url(row, row.folder)];
+        }
+        (0..row.count).map(|number| self.url(row, &object(row, number))).collect()
     }
 
-    fn url(&self, row: &Workload, number: usize) -> String {
-        let name = object(row, number);
+    fn url(&self, row: &Workload, name: &str) -> String {
         match (&self.server, row.source) {
             (_, Source::File) => format!("file://{}/{name}", self.folder().display()),
             (_, Source::Gopher) => format!("gopher://{}/9/{name}", self.gopher.authority),
-            (_, Source::Ftp) => self.ftp.as_ref().map_or_else(String::new, |server| ftp_url(server, &name)),
+            (_, Source::Ftp) => self.ftp.as_ref().map_or_else(String::new, |server| ftp_url(server, name)),
             (_, Source::Ftps) => self
                 .ftps
                 .as_ref()
                 .map_or_else(String::new, |server| format!("ftps://{}/{name}", server.authority)),
             (_, Source::RemoteFtp) => {
-                self.remote_ftp.as_ref().map_or_else(String::new, |server| ftp_url(server, &name))
+                self.remote_ftp.as_ref().map_or_else(String::new, |server| ftp_url(server, name))
             }
+            (_, Source::RemoteHttp) => self.remote_http.as_ref().map_or_else(String::new, |server| {
+                format!("http://{}:{}/{name}", delayed_network::REMOTE_ADDRESS, server.ports.http)
+            }),
             (_, Source::News) => news_url(self.news.as_ref(), row),
             (_, Source::RemoteNews) => news_url(self.remote_news.as_ref(), row),
-            (Server::Nginx { ports, .. }, source) => match source {
-                Source::Https => format!("https://127.0.0.1:{}/{name}", ports.https),
-                Source::Http2 => format!("https://127.0.0.1:{}/{name}", ports.http2),
-                _ => format!("http://127.0.0.1:{}/{name}", ports.http),
+            (Server::Nginx { nginx, .. }, source) => match source {
+                Source::Https => format!("https://127.0.0.1:{}/{name}", nginx.ports.https),
+                Source::Http2 => format!("https://127.0.0.1:{}/{name}", nginx.ports.http2),
+                _ => format!("http://127.0.0.1:{}/{name}", nginx.ports.http),
             },
             (Server::Loopback(servers), _) => {
                 let server = servers.iter().find(|(served, _)| *served == row.name);
-                server.map_or_else(String::new, |(_, server)| server.url(&name))
+                server.map_or_else(String::new, |(_, server)| server.url(name))
             }
-        }
-    }
-}
-
-impl Drop for Fixture {
-    fn drop(&mut self) {
-        if let Server::Nginx { process, .. } = &mut self.server {
-            let _ = process.kill().and_then(|()| process.wait());
         }
     }
 }
@@ -186,6 +196,10 @@ fn available_or_note<T>(what: &str, had: Result<T>) -> Option<T> {
 }
 
 fn object(row: &Workload, number: usize) -> String {
+    if row.task.is_mirror() {
+        let directory = number / OBJECTS_PER_DIRECTORY;
+        return format!("{}{directory}/{}-{number}.bin", row.folder, row.size);
+    }
     let name =
         if row.count == 1 { format!("{}.bin", row.size) } else { format!("{}-{number}.bin", row.size) };
     format!("{}{name}", row.folder)
@@ -224,43 +238,6 @@ fn loopback() -> Result<Server> {
         HttpServer::start(pattern_handler(row.size, FileHeaders::default())).map(|server| (row.name, server))
     };
     served.map(start).collect::<Result<_>>().map(Server::Loopback)
-}
-
-fn nginx(folder: &Path, cert: &CertFiles, version: String) -> Result<Server> {
-    // All are held until all are known, so that no two are the same.
-    let free = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    let held = [free()?, free()?, free()?];
-    let port = |held: &TcpListener| held.local_addr().map(|address| address.port());
-    let ports = NginxPorts { http: port(&held[0])?, https: port(&held[1])?, http2: port(&held[2])? };
-    drop(held);
-    let config = folder.join("nginx.conf");
-    fs::write(&config, nginx_config(folder, ports, cert))?;
-    let mut command = Command::new("nginx");
-    command.arg("-p").arg(folder).arg("-c").arg(&config).arg("-e").arg(folder.join("error.log"));
-    let mut process = command.stdin(Stdio::null()).spawn()?;
-    let began = Instant::now();
-    while TcpStream::connect((Ipv4Addr::LOCALHOST, ports.http)).is_err() {
-        if began.elapsed() > START {
-            let _ = process.kill().and_then(|()| process.wait());
-            return Err(Error::other(format!("nginx does not answer on 127.0.0.1:{}", ports.http)));
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    Ok(Server::Nginx { process, ports, version })
-}
-
-/// Returns a configuration with which nginx is one foreground process, so that killing this process stops all of it.
-fn nginx_config(folder: &Path, NginxPorts { http, https, http2 }: NginxPorts, cert: &CertFiles) -> String {
-    let (folder, key, cert) = (folder.display(), cert.key.display(), cert.cert.display());
-    let scratch = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-    let scratch: String = scratch.map(|name| format!("{name}_temp_path {folder}/{name};\n")).concat();
-    format!(
-        "daemon off;\nmaster_process off;\npid {folder}/nginx.pid;\nevents {{}}\n\
-         http {{\naccess_log off;\nsendfile on;\ntcp_nopush on;\ngzip_static on;\n{scratch}\
-         ssl_certificate {cert};\nssl_certificate_key {key};\nkeepalive_requests 100000;\nroot {folder};\n\
-         server {{ listen 127.0.0.1:{http}; }}\nserver {{ listen 127.0.0.1:{https} ssl; }}\n\
-         server {{ listen 127.0.0.1:{http2} ssl http2; }}\n}}\n"
-    )
 }
 
 #[cfg(test)]

@@ -4,21 +4,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::news;
-use super::workload::{Source, Workload};
+use super::workload::{Source, Task, Workload};
 use crate::program;
 
-/// A program, and its arguments for fetching one URL into one file without printing anything.
+/// A program and its arguments.
 pub(super) struct Tool {
     pub(super) name: &'static str,
     pub(super) version: String,
     program: PathBuf,
-    arguments: &'static [&'static str],
-    /// Its arguments for fetching many URLs, 16 at the same time, into one directory.
-    many: &'static [&'static str],
+    arguments: Arguments,
     /// Its argument before the path of a certification authority, and its argument that requests content codings.
     ca_option: &'static str,
     compressed_option: &'static str,
     speaks: &'static [Source],
+    mirrors: &'static [Source],
 }
 
 /// The name of this build in the report.
@@ -26,6 +25,7 @@ pub(super) const OURS: &str = "fetch-url";
 
 const EVERYTHING: &[Source] = &[
     Source::RemoteFtp,
+    Source::RemoteHttp,
     Source::RemoteNews,
     Source::File,
     Source::Ftp,
@@ -51,68 +51,154 @@ const CURLS: &[Source] = &[
 const WGETS: &[Source] =
     &[Source::RemoteFtp, Source::Ftp, Source::Ftps, Source::Gzip, Source::Http, Source::Https];
 const NEWS: &[Source] = &[Source::RemoteNews, Source::News];
-const FTP: &[Source] = &[Source::RemoteFtp, Source::Ftp];
+const FTP: &[Source] = &[Source::RemoteFtp, Source::RemoteHttp, Source::Ftp];
+const TREES: &[Source] = &[Source::Ftp, Source::Http];
 const WGET2S: &[Source] = &[Source::Gzip, Source::Http, Source::Http2, Source::Https];
-const ARIAS: &[Source] = &[Source::RemoteFtp, Source::Ftp, Source::Http, Source::Https];
+const ARIAS: &[Source] = &[Source::RemoteFtp, Source::RemoteHttp, Source::Ftp, Source::Http, Source::Https];
 
 type Words = &'static [&'static str];
-type Peer = (&'static str, Words, Words, [&'static str; 2], &'static [Source]);
 
-/// Name, arguments for one URL and for many, options for an authority and for content codings, supported sources. `{out}` is the file, or the directory of many files;
-/// `{folder}` and `{name}` are its two parts, `{urls}` is many arguments, `{list}` a file with the URLs, `{base}` the
-/// directory of all the URLs, `{n}` the number of simultaneous transfers.
+/// The arguments of a tool for each task. A tool without arguments for a task is not measured in its rows.
+///
+/// `{out}` is the file, or the directory of many files; `{folder}` and `{name}` are its two parts, `{url}` is one URL,
+/// `{urls}` many arguments, `{list}` a file with the URLs, `{base}` the directory of all the URLs, `{n}` the number of
+/// simultaneous transfers.
+#[derive(Clone, Copy)]
+struct Arguments {
+    /// One URL into one file without printing anything.
+    one: Words,
+    /// Many URLs into one directory.
+    many: Words,
+    /// One URL in segments.
+    segments: Words,
+    /// A tree into a directory.
+    mirror: Words,
+}
+
+/// Its name, arguments, options for an authority and for content codings, supported sources of objects and of trees.
+type Peer = (&'static str, Arguments, [&'static str; 2], &'static [Source], &'static [Source]);
+
 const PEERS: [Peer; 5] = [
     (
         "curl",
-        &["-q", "-s", "-o", "{out}", "{url}"],
-        &[
-            "-q",
-            "-s",
-            "--no-progress-meter",
-            "-Z",
-            "--parallel-max",
-            "{n}",
-            "--remote-name-all",
-            "--output-dir",
-            "{out}",
-            "{urls}",
-        ],
+        Arguments {
+            one: &["-q", "-s", "-o", "{out}", "{url}"],
+            many: &[
+                "-q",
+                "-s",
+                "--no-progress-meter",
+                "-Z",
+                "--parallel-max",
+                "{n}",
+                "--remote-name-all",
+                "--output-dir",
+                "{out}",
+                "{urls}",
+            ],
+            segments: &[],
+            mirror: &[],
+        },
         ["--cacert", "--compressed"],
         CURLS,
+        &[],
     ),
     (
         "wget",
-        &["--no-config", "-q", "-O", "{out}", "{url}"],
-        &[],
+        Arguments {
+            one: &["--no-config", "-q", "-O", "{out}", "{url}"],
+            many: &[],
+            segments: &[],
+            mirror: &[
+                "--no-config",
+                "-q",
+                "-m",
+                "-nH",
+                "--cut-dirs=1",
+                "-np",
+                "-R",
+                "index.html*",
+                "-P",
+                "{out}",
+                "{url}",
+            ],
+        },
         ["--ca-certificate", "--compression=auto"],
         WGETS,
+        TREES,
     ),
     (
         "wget2",
-        &["--no-config", "-q", "-O", "{out}", "{url}"],
-        &["--no-config", "-q", "--max-threads={n}", "-P", "{out}", "-i", "{list}"],
+        Arguments {
+            one: &["--no-config", "-q", "-O", "{out}", "{url}"],
+            many: &["--no-config", "-q", "--max-threads={n}", "-P", "{out}", "-i", "{list}"],
+            segments: &[],
+            mirror: &[
+                "--no-config",
+                "-q",
+                "-m",
+                "-nH",
+                "--cut-dirs=1",
+                "-np",
+                "-R",
+                "index.html*",
+                "--max-threads={n}",
+                "-P",
+                "{out}",
+                "{url}",
+            ],
+        },
         ["--ca-certificate", "--compression=gzip"],
         WGET2S,
+        &[Source::Http],
     ),
     (
         "aria2c",
-        &["--no-conf", "-q", "--file-allocation=none", "-d", "{folder}", "-o", "{name}", "{url}"],
-        &["--no-conf", "-q", "--file-allocation=none", "-j", "{n}", "-d", "{out}", "-i", "{list}"],
+        Arguments {
+            one: &["--no-conf", "-q", "--file-allocation=none", "-d", "{folder}", "-o", "{name}", "{url}"],
+            many: &["--no-conf", "-q", "--file-allocation=none", "-j", "{n}", "-d", "{out}", "-i", "{list}"],
+            segments: &[
+                "--no-conf",
+                "-q",
+                "--file-allocation=none",
+                "-x{n}",
+                "-s{n}",
+                "-k1M",
+                "-d",
+                "{folder}",
+                "-o",
+                "{name}",
+                "{url}",
+            ],
+            mirror: &[],
+        },
         ["--ca-certificate", ""],
         ARIAS,
+        &[],
     ),
     (
         "lftp",
-        &["--norc", "-c", "get {url} -o {out}"],
-        &["--norc", "-c", "open {base}; mirror --parallel={n} --no-perms -r -i ^[0-9]+-[0-9]+.bin$ . {out}"],
+        Arguments {
+            one: &["--norc", "-c", "get {url} -o {out}"],
+            many: &[
+                "--norc",
+                "-c",
+                "open {base}; mirror --parallel={n} --no-perms -r -i ^[0-9]+-[0-9]+.bin$ . {out}",
+            ],
+            segments: &["--norc", "-c", "pget -n {n} {url} -o {out}"],
+            mirror: &["--norc", "-c", "mirror --parallel={n} --no-perms {url} {out}"],
+        },
         ["", ""],
         FTP,
+        TREES,
     ),
 ];
 
-/// The arguments of fetch-url for many URLs.
-const MANY: &[&str] =
-    &["-s", "-Z", "--parallel-max", "{n}", "--remote-name-all", "--output-dir", "{out}", "{urls}"];
+const OWN_ARGUMENTS: Arguments = Arguments {
+    one: &["-s", "-o", "{out}", "{url}"],
+    many: &["-s", "-Z", "--parallel-max", "{n}", "--remote-name-all", "--output-dir", "{out}", "{urls}"],
+    segments: &["-s", "--segments", "{n}", "-o", "{out}", "{url}"],
+    mirror: &["mirror", "-s", "--parallel-max", "{n}", "{url}", "{out}"],
+};
 
 /// Returns this build, the build to compare it with, if there is one, and every installed peer.
 pub(super) fn all(ours: &Path, other_build: Option<&Path>) -> Vec<Tool> {
@@ -127,8 +213,11 @@ pub(super) fn all(ours: &Path, other_build: Option<&Path>) -> Vec<Tool> {
     tools
 }
 
-fn installed((name, arguments, many, [ca_option, compressed_option], speaks): Peer, version: String) -> Tool {
-    Tool { name, version, program: name.into(), arguments, many, ca_option, compressed_option, speaks }
+fn installed(
+    (name, arguments, [ca_option, compressed_option], speaks, mirrors): Peer,
+    version: String,
+) -> Tool {
+    Tool { name, version, program: name.into(), arguments, ca_option, compressed_option, speaks, mirrors }
 }
 
 fn fetch_url(name: &'static str, program: &Path) -> Tool {
@@ -136,11 +225,11 @@ fn fetch_url(name: &'static str, program: &Path) -> Tool {
         name,
         version: program::version(&program.to_string_lossy(), "--version").unwrap_or_default(),
         program: program.to_owned(),
-        arguments: &["-s", "-o", "{out}", "{url}"],
-        many: MANY,
+        arguments: OWN_ARGUMENTS,
         ca_option: "--cacert",
         compressed_option: "--compressed",
         speaks: EVERYTHING,
+        mirrors: TREES,
     }
 }
 
@@ -151,9 +240,10 @@ fn raw_news() -> impl Iterator<Item = Tool> {
         ("one at a time", &[news::CLIENT, "1", "{url}", "{out}"]),
     ];
     let program = std::env::current_exe().ok();
-    SCRIPTS.into_iter().filter_map(move |(name, arguments)| {
+    SCRIPTS.into_iter().filter_map(move |(name, one)| {
         let program = program.clone()?;
-        let peer = (name, arguments, &[][..], ["", ""], NEWS);
+        let arguments = Arguments { one, many: &[], segments: &[], mirror: &[] };
+        let peer = (name, arguments, ["", ""], NEWS, &[][..]);
         Some(Tool { program, ..installed(peer, String::new()) })
     })
 }
@@ -161,7 +251,17 @@ fn raw_news() -> impl Iterator<Item = Tool> {
 impl Tool {
     /// Returns `true` if the tool supports the row.
     pub(super) fn can(&self, row: &Workload) -> bool {
-        self.speaks.contains(&row.source) && (row.count == 1 || !self.many.is_empty())
+        let sources = if row.task.is_mirror() { self.mirrors } else { self.speaks };
+        sources.contains(&row.source) && !self.arguments_for(row).is_empty()
+    }
+
+    const fn arguments_for(&self, row: &Workload) -> Words {
+        match row.task {
+            Task::Fetch if row.count == 1 => self.arguments.one,
+            Task::Fetch => self.arguments.many,
+            Task::Segments => self.arguments.segments,
+            Task::Mirror | Task::MirrorAgain => self.arguments.mirror,
+        }
     }
 
     /// Returns the command that fetches `urls`, `at_once` at the same time, into the directory `out`; `list` is a file with
@@ -175,7 +275,7 @@ impl Tool {
     ) -> Command {
         let mut command = Command::new(&self.program);
         let base = urls.first().and_then(|url| url.rsplit_once('/')).map_or("", |(base, _)| base);
-        for &argument in self.many {
+        for &argument in self.arguments.many {
             if argument == "{urls}" {
                 command.args(urls);
                 continue;
@@ -198,13 +298,16 @@ impl Tool {
         }
     }
 
-    /// Returns the command that fetches `url` into `out`.
-    pub(super) fn command(&self, url: &str, out: &Path) -> Command {
+    /// Returns the command that fetches or copies `url` into `out`.
+    pub(super) fn command(&self, row: &Workload, url: &str, out: &Path) -> Command {
         let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
         let (folder, name) = (part(out.parent().map(Path::as_os_str)), part(out.file_name()));
         let mut command = Command::new(&self.program);
-        for argument in self.arguments {
-            let argument = argument.replace("{url}", url).replace("{out}", &out.to_string_lossy());
+        for argument in self.arguments_for(row) {
+            let argument = argument
+                .replace("{n}", &row.at_once.to_string())
+                .replace("{url}", url)
+                .replace("{out}", &out.to_string_lossy());
             command.arg(argument.replace("{folder}", &folder).replace("{name}", &name));
         }
         command
@@ -213,6 +316,7 @@ impl Tool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::workload::WORKLOADS;
     use super::*;
 
     #[test]
@@ -221,7 +325,8 @@ mod tests {
         let urls = ["http://h/1".to_owned(), "http://h/2".to_owned()];
         let listed = tool.command_for_many(&urls, 16, Path::new("/x/list"), Path::new("/x/out"));
         assert_eq!(listed.get_args().last(), Some("/x/list".as_ref()));
-        let command = tool.command("http://h/", Path::new("/dev/shm/x/out"));
+        let http = WORKLOADS.iter().find(|row| row.name == "http-1g").unwrap();
+        let command = tool.command(http, "http://h/", Path::new("/dev/shm/x/out"));
         let words: Vec<_> = command.get_args().skip(3).collect();
         assert_eq!(words, ["-d", "/dev/shm/x", "-o", "out", "http://h/"]);
         assert!(!tool.speaks.contains(&Source::File));

@@ -8,6 +8,7 @@ pub(super) struct Workload {
     pub(super) folder: &'static str,
     /// The number of bytes of each object.
     pub(super) size: u64,
+    pub(super) task: Task,
     /// The number of objects that one run fetches, and the number of simultaneous transfers.
     pub(super) count: usize,
     pub(super) at_once: usize,
@@ -15,11 +16,32 @@ pub(super) struct Workload {
     pub(super) target: Target,
 }
 
+/// What a run does with the objects.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Task {
+    /// It fetches one object, or a list of them.
+    Fetch,
+    /// It fetches one object in four segments at once.
+    Segments,
+    /// It copies the tree of the objects into an empty directory.
+    Mirror,
+    /// It compares the copy of the run before with the tree, in which nothing has changed.
+    MirrorAgain,
+}
+
+impl Task {
+    pub(super) const fn is_mirror(self) -> bool {
+        matches!(self, Self::Mirror | Self::MirrorAgain)
+    }
+}
+
 /// The server that has the object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     /// FTP, with a round-trip time of 50 ms.
     RemoteFtp,
+    /// HTTP, with a round-trip time of 50 ms, and a limited rate of each connection.
+    RemoteHttp,
     /// NNTP, with a round-trip time of 50 ms.
     RemoteNews,
     File,
@@ -82,8 +104,20 @@ const fn to_the_best(measure: Measure, ratio: f64) -> Target {
 
 /// One object.
 const fn one(name: &'static str, source: Source, size: u64, rounds: usize, target: Target) -> Workload {
-    Workload { name, source, folder: "", size, count: 1, at_once: 1, rounds, target }
+    Workload { name, source, folder: "", size, task: Task::Fetch, count: 1, at_once: 1, rounds, target }
 }
+
+/// A tree of 20,000 objects in 100 directories.
+const fn tree(name: &'static str, source: Source, task: Task) -> Workload {
+    let target = to_the_best(Measure::Wall, 0.5);
+    Workload { name, source, folder: "tree/", size: KIB, task, count: 20_000, at_once: 4, rounds: 5, target }
+}
+
+/// The number of segments, of which the arguments of the tools tell them.
+const SEGMENTS: usize = 4;
+
+/// The number of objects in each directory of a tree.
+pub(super) const OBJECTS_PER_DIRECTORY: usize = 200;
 
 pub(super) const WORKLOADS: &[Workload] = &[
     one("http-1g", Source::Http, GIB, 5, to_curl(Measure::Cpu, 0.8)),
@@ -102,6 +136,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
         source: Source::Http,
         folder: "",
         size: KIB,
+        task: Task::Fetch,
         count: 2000,
         at_once: 16,
         rounds: 15,
@@ -112,6 +147,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
         source: Source::Http2,
         folder: "",
         size: KIB,
+        task: Task::Fetch,
         count: 2000,
         at_once: 16,
         rounds: 9,
@@ -122,6 +158,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
         source: Source::Ftp,
         folder: "",
         size: KIB,
+        task: Task::Fetch,
         count: 2000,
         at_once: 16,
         rounds: 9,
@@ -132,10 +169,26 @@ pub(super) const WORKLOADS: &[Workload] = &[
         source: Source::Gopher,
         folder: "",
         size: KIB,
+        task: Task::Fetch,
         count: 2000,
         at_once: 16,
         rounds: 15,
         target: to_curl(Measure::Wall, 0.7),
+    },
+    tree("mirror-http", Source::Http, Task::Mirror),
+    tree("again-http", Source::Http, Task::MirrorAgain),
+    tree("mirror-ftp", Source::Ftp, Task::Mirror),
+    tree("again-ftp", Source::Ftp, Task::MirrorAgain),
+    Workload {
+        task: Task::Segments,
+        at_once: SEGMENTS,
+        ..one(
+            "far-segments",
+            Source::RemoteHttp,
+            32 * MIB,
+            5,
+            Target { measure: Measure::Wall, ratio: 0.95, peer: Some("aria2c") },
+        )
     },
     // One file of 2,000 articles of 2 KiB, compared with a client that only requests articles.
     Workload {
@@ -151,6 +204,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
         source: Source::RemoteFtp,
         folder: "pub/a/b/c/d/",
         size: KIB,
+        task: Task::Fetch,
         count: 1,
         at_once: 1,
         rounds: 7,
@@ -161,6 +215,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
         source: Source::RemoteFtp,
         folder: "far/",
         size: KIB,
+        task: Task::Fetch,
         count: 200,
         at_once: 8,
         rounds: 5,
