@@ -16,7 +16,7 @@ use super::remove;
 use super::workload::{Source, Task, Workload};
 
 /// The time limit of a run.
-const RUN_TIME: Duration = Duration::from_secs(60);
+const RUN_TIME: Duration = Duration::from_secs(120);
 /// The interval between two samples of the memory of a process.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(10);
 

@@ -179,13 +179,14 @@ pub(super) const WORKLOADS: &[Workload] = &[
     tree("again-http", Source::Http, Task::MirrorAgain),
     tree("mirror-ftp", Source::Ftp, Task::Mirror),
     tree("again-ftp", Source::Ftp, Task::MirrorAgain),
+    // At 2 MiB per second and connection, four segments need at least one second.
     Workload {
         task: Task::Segments,
         at_once: SEGMENTS,
         ..one(
             "far-segments",
             Source::RemoteHttp,
-            32 * MIB,
+            8 * MIB,
             5,
             Target { measure: Measure::Wall, ratio: 0.95, peer: Some("aria2c") },
         )
