@@ -175,9 +175,13 @@ fn head_value(meta: &Meta) -> Value {
     })
 }
 
+/// The length from which lines of output are written.
+const MAX_LINES_BYTES: usize = 64 * 1024;
+
 /// Prints the URLs found in a text, one per line. Returns the exit status.
 pub(crate) fn print_found_urls<'t>(urls: impl Iterator<Item = FoundUrl<'t>>, as_json: bool) -> u8 {
     let is_terminal = io::stdout().is_terminal();
+    let mut lines = String::new();
     for url in urls {
         let line = if as_json {
             let span = url.span();
@@ -188,11 +192,16 @@ pub(crate) fn print_found_urls<'t>(urls: impl Iterator<Item = FoundUrl<'t>>, as_
         } else {
             url.text().to_owned()
         };
-        if !print_stdout(&format!("{line}\n")) {
-            return 23;
+        lines.push_str(&line);
+        lines.push('\n');
+        if lines.len() >= MAX_LINES_BYTES {
+            if !print_stdout(&lines) {
+                return 23;
+            }
+            lines.clear();
         }
     }
-    0
+    if print_stdout(&lines) { 0 } else { 23 }
 }
 
 /// Writes to standard output. Returns `false` if its reader has closed it.

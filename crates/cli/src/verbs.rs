@@ -99,7 +99,9 @@ fn read_text(path: Option<&Path>) -> Result<String, Error> {
             format!("{name} is larger than {MAX_TEXT} bytes"),
         ));
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    // A text without errors is not copied.
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// Prints the completion script for a shell. Returns the exit status.

@@ -22,7 +22,7 @@ const LINES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 /// The maximum memory for any list.
 const MEMORY_TARGET_MIB: f64 = 64.0;
 /// The size of the text for `extract`.
-const TEXT_BYTES: usize = 256 << 20;
+const TEXT_BYTES: usize = 200 << 20;
 const EXTRACT_TARGET_MB: f64 = 500.0;
 /// The number of URLs for `explain`, as many as fit into one command line.
 const EXPLAINED: usize = 10_000;
