@@ -18,6 +18,7 @@ mod network;
 mod news;
 #[cfg(feature = "queue")]
 pub mod queue;
+mod refused;
 mod route;
 #[cfg(feature = "serve")]
 pub mod serve;
@@ -42,11 +43,11 @@ pub use http::HttpFlags;
 pub use login::LoginFlags;
 pub use messages::MessageFlags;
 pub use mirror::MirrorFlags;
-pub use mirror_help::SINGLE_OBJECT_OPTIONS;
 pub use network::{NetworkFlags, ProxyFlags};
 pub use news::{NewsFlags, NewsPart};
 #[cfg(feature = "queue")]
 pub use queue::QueueFlags;
+pub use refused::{BATCH_OPTIONS, RefusedOptions, SINGLE_OBJECT_OPTIONS};
 pub use telnet_and_mailto::TelnetAndMailtoFlags;
 pub use tls::{TlsFlags, TlsMax};
 pub use values::ContinueAt;
