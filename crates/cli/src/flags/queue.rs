@@ -11,6 +11,15 @@ use super::{BATCH_OPTIONS, DeferredFlags, FetchFlags};
 
 impl DeferrableFlags for QueueFlags {}
 
+/// What the sub-command does.
+pub const QUEUE_ABOUT: &str = "Fetch one list with many machines, over NATS JetStream";
+
+/// Returns a command that has the sub-command `queue` only, for its manual pages. It does not depend on the feature.
+pub fn command() -> Command {
+    let queue = QueueFlags::define(Command::new("queue")).about(QUEUE_ABOUT).disable_help_subcommand(true);
+    Command::new("fetch-url").subcommand(queue)
+}
+
 /// Options of `fetch-url queue`.
 #[derive(Args, Debug)]
 pub struct QueueFlags {
