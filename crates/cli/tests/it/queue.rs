@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod limits;
+mod logins;
 mod nats;
 mod workers;
 
@@ -47,11 +48,15 @@ impl Site {
     }
 
     fn start_with(answer: impl Fn(&str) -> HttpResponse + Send + Sync + 'static) -> Option<Self> {
-        let nats = NatsServer::start()?;
+        Some(Self::on(NatsServer::start()?, answer))
+    }
+
+    /// Starts the server of files beside this NATS server.
+    fn on(nats: NatsServer, answer: impl Fn(&str) -> HttpResponse + Send + Sync + 'static) -> Self {
         let http = HttpServer::start(move |request| answer(&request.path())).expect("a server");
         let directory = tempfile::tempdir().expect("a directory");
         fs::create_dir(directory.path().join("out")).expect("created");
-        Some(Self { nats, http, directory })
+        Self { nats, http, directory }
     }
 
     fn queue(&self) -> String {

@@ -110,7 +110,8 @@ fn spawn<'a>(arguments: impl Iterator<Item = &'a str>) -> Child {
 fn ports_file_address(directory: &Path) -> Option<String> {
     let file = fs::read_dir(directory).ok()?.next()?.ok()?;
     let text = fs::read_to_string(file.path()).ok()?;
-    let rest = text.split("nats://").nth(1)?;
+    // With TLS the scheme is `tls`.
+    let rest = text.split("://").nth(1)?;
     Some(rest.split('"').next()?.to_owned())
 }
 
