@@ -4,6 +4,7 @@ mod bad_input;
 mod limits;
 mod logins;
 mod nats;
+mod options;
 mod workers;
 
 use std::fs;
