@@ -9,6 +9,7 @@ mod fixture;
 mod gopher;
 mod news;
 mod peer;
+mod queue;
 mod report;
 mod run;
 mod serve;
@@ -40,9 +41,10 @@ const PARSE: &str = "parse";
 /// rounds.
 pub(crate) fn run(filter: &str, other_build: Option<&Path>) -> Result<(), String> {
     let rows: Vec<&Workload> = WORKLOADS.iter().filter(|row| row.name.contains(filter)).collect();
-    let (parses, serves) = (PARSE.contains(filter), serve::ROW.contains(filter));
-    if rows.is_empty() && !parses && !serves {
-        let names: Vec<&str> = WORKLOADS.iter().map(|row| row.name).chain([PARSE, serve::ROW]).collect();
+    let [parses, serves, queues] = [PARSE, serve::ROW, queue::ROW].map(|name| name.contains(filter));
+    if rows.is_empty() && !parses && !serves && !queues {
+        let others = [PARSE, serve::ROW, queue::ROW];
+        let names: Vec<&str> = WORKLOADS.iter().map(|row| row.name).chain(others).collect();
         return Err(format!("bench: no row name contains {filter:?}; the rows are {}", names.join(", ")));
     }
     if !rows.is_empty() {
@@ -53,6 +55,9 @@ pub(crate) fn run(filter: &str, other_build: Option<&Path>) -> Result<(), String
     }
     if serves {
         serve::run()?;
+    }
+    if queues {
+        queue::run()?;
     }
     if parses {
         println!("\n== {PARSE}");

@@ -44,8 +44,10 @@ impl NatsServer {
         fs::create_dir(&ports).expect("created");
         let process =
             spawn(arguments.iter().map(String::as_str).chain(["-p", "-1", "--ports_file_dir", &ports]));
-        let address = wait_for(|| ports_file_address(Path::new(&ports)));
-        Some(Self { process, directory, address, arguments: arguments.to_vec() })
+        // If the wait fails, the server is killed.
+        let mut server = Self { process, directory, address: String::new(), arguments: arguments.to_vec() };
+        server.address = wait_for(|| ports_file_address(Path::new(&ports)));
+        Some(server)
     }
 
     /// Returns the address of the queue `name`.
