@@ -10,6 +10,7 @@ mod gopher;
 mod news;
 mod nginx;
 mod peer;
+mod queue;
 mod report;
 mod run;
 mod scale;
@@ -45,7 +46,7 @@ const PARSE: &str = "parse";
 pub(crate) fn run(filter: &str, other_build: Option<&Path>) -> Result<(), String> {
     let rows: Vec<&Workload> = WORKLOADS.iter().filter(|row| row.name.contains(filter)).collect();
     let has = |row: &str| row.contains(filter);
-    let others = [PARSE, serve::ROW, scale::ROW];
+    let others = [PARSE, serve::ROW, scale::ROW, queue::ROW];
     if rows.is_empty() && !others.into_iter().any(has) {
         let names: Vec<&str> = WORKLOADS.iter().map(|row| row.name).chain(others).collect();
         return Err(format!("bench: no row name contains {filter:?}; the rows are {}", names.join(", ")));
@@ -61,6 +62,9 @@ pub(crate) fn run(filter: &str, other_build: Option<&Path>) -> Result<(), String
     }
     if has(scale::ROW) {
         scale::run()?;
+    }
+    if has(queue::ROW) {
+        queue::run()?;
     }
     if has(PARSE) {
         println!("\n== {PARSE}");

@@ -162,13 +162,25 @@ const fn in_words(url: &Url<'_>, equivalent: SchemeSupport) -> &'static str {
     }
 }
 
-/// Returns the man pages: one for the command, one for each subcommand.
+/// Returns the man pages: one for the command, one for each subcommand. Those of `queue` are made without its feature.
 fn manual() -> Vec<Result<GeneratedFile, String>> {
     let mut command = fetch_url_cli::flags::command();
+    let mut with_queue = fetch_url_cli::flags::queue::command();
     command.build();
-    let verbs = command.get_subcommands().filter(|verb| verb.get_name() != "help").cloned();
-    let named = verbs.map(|verb| (format!("{NAME}-{}", verb.get_name()), verb));
-    named.chain([(NAME.to_owned(), command.clone())]).map(|(name, command)| page(name, command)).collect()
+    with_queue.build();
+    let mut named = vec![(NAME.to_owned(), command.clone())];
+    add_verbs(NAME, &command, &mut named);
+    add_verbs(NAME, &with_queue, &mut named);
+    named.into_iter().map(|(name, command)| page(name, command)).collect()
+}
+
+/// Adds the sub-commands of a command, and theirs, with the names of their pages.
+fn add_verbs(name: &str, command: &clap::Command, named: &mut Vec<(String, clap::Command)>) {
+    for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+        let name = format!("{name}-{}", verb.get_name());
+        add_verbs(&name, verb, named);
+        named.push((name, verb.clone()));
+    }
 }
 
 fn page(name: String, command: clap::Command) -> Result<GeneratedFile, String> {

@@ -88,6 +88,30 @@ const COMPLETIONS_EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
+/// Commands of `fetch-url queue`, with what they do. The page of a sub-command has those that use it.
+const QUEUE_EXAMPLES: &[(&str, &str)] = &[
+    (
+        "fetch-url queue add nats://q.example/corpus --input-file list.txt",
+        "Add the lines of a list. Repeat the command after an interruption.",
+    ),
+    (
+        "fetch-url queue add tls://me@q.example/corpus --nats-password-file secret --input-file list.txt",
+        "The same with TLS and a login.",
+    ),
+    (
+        "fetch-url queue work nats://q.example/corpus --output-dir /shared/corpus -Z",
+        "Fetch lines until the queue is empty. Run it on each machine.",
+    ),
+    ("fetch-url queue status nats://q.example/corpus --watch", "Show the numbers every two seconds."),
+    ("fetch-url queue failed nats://q.example/corpus", "Print the failed lines."),
+    ("fetch-url queue failed nats://q.example/corpus --retry", "Add the failed lines again."),
+    ("fetch-url queue drop nats://q.example/corpus", "Delete lines and results. The files stay."),
+];
+
+/// The section of the pages of `fetch-url queue`, which packages do not install.
+const QUEUE_AVAILABILITY: &str = "This sub-command is in builds with the Cargo feature queue, which is not a default:\n\
+    cargo install fetch-url-cli --features queue. It needs a NATS server of version 2.9 or later with JetStream.";
+
 const FILES: &[(&str, &str)] = &[
     (
         "~/.config/fetch-url/config",
@@ -109,16 +133,12 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 
 /// Returns the sections of a page as roff.
 pub(crate) fn sections(name: &str) -> String {
-    let examples = match name {
-        "fetch-url" => FETCH_EXAMPLES,
-        "fetch-url-mirror" => MIRROR_EXAMPLES,
-        "fetch-url-explain" => EXPLAIN_EXAMPLES,
-        "fetch-url-extract" => EXTRACT_EXAMPLES,
-        "fetch-url-serve" => SERVE_EXAMPLES,
-        _ => COMPLETIONS_EXAMPLES,
-    };
-    let mut text = ".SH EXAMPLES\n".to_owned();
-    for (command, what) in examples {
+    let mut text = String::new();
+    if name.starts_with("fetch-url-queue") {
+        text += &format!(".SH AVAILABILITY\n{}\n", escaped(QUEUE_AVAILABILITY));
+    }
+    text += ".SH EXAMPLES\n";
+    for (command, what) in examples(name) {
         text += &format!(".TP\n\\fB{}\\fR\n{}\n", escaped(command), escaped(what));
     }
     if matches!(name, "fetch-url" | "fetch-url-mirror") {
@@ -130,6 +150,24 @@ pub(crate) fn sections(name: &str) -> String {
         }
     }
     text + &exit_statuses(name)
+}
+
+/// Returns the examples of a page.
+fn examples(name: &str) -> Vec<&'static (&'static str, &'static str)> {
+    let verb =
+        name.strip_prefix("fetch-url-queue").map(|verb| format!("queue {}", verb.trim_start_matches('-')));
+    if let Some(verb) = verb {
+        return QUEUE_EXAMPLES.iter().filter(|(command, _)| command.contains(&verb)).collect();
+    }
+    let examples = match name {
+        "fetch-url" => FETCH_EXAMPLES,
+        "fetch-url-mirror" => MIRROR_EXAMPLES,
+        "fetch-url-explain" => EXPLAIN_EXAMPLES,
+        "fetch-url-extract" => EXTRACT_EXAMPLES,
+        "fetch-url-serve" => SERVE_EXAMPLES,
+        _ => COMPLETIONS_EXAMPLES,
+    };
+    examples.iter().collect()
 }
 
 fn exit_statuses(name: &str) -> String {
@@ -170,6 +208,20 @@ mod tests {
     }
 
     #[test]
+    fn pages_of_queue_name_the_feature_and_have_their_own_examples() {
+        for (verb, count) in
+            [("", 7), ("-add", 2), ("-work", 1), ("-status", 1), ("-failed", 2), ("-drop", 1)]
+        {
+            let text = sections(&format!("fetch-url-queue{verb}"));
+            assert!(
+                text.starts_with(".SH AVAILABILITY\n") && text.contains("\\-\\-features queue"),
+                "{text}"
+            );
+            assert_eq!(text.matches("\\fBfetch\\-url queue ").count(), count, "{verb}");
+        }
+    }
+
+    #[test]
     fn control_lines_of_roff_are_escaped() {
         assert_eq!(escaped("-a\\b"), "\\-a\\eb");
         assert_eq!(escaped(".x"), "\\&.x");
@@ -178,11 +230,17 @@ mod tests {
     #[test]
     fn examples_have_options_that_exist() {
         let all = [FETCH_EXAMPLES, MIRROR_EXAMPLES, EXPLAIN_EXAMPLES, EXTRACT_EXAMPLES, COMPLETIONS_EXAMPLES];
-        for (example, _) in all.into_iter().flatten() {
-            let command = example.split(" > ").next().unwrap_or(example);
-            let words = command.split(' ').map(|word| word.trim_matches('\''));
-            let parsed = fetch_url_cli::flags::command().try_get_matches_from(words);
+        let check = |example: &str, command: clap::Command| {
+            let text = example.split(" > ").next().unwrap_or(example);
+            let words = text.split(' ').map(|word| word.trim_matches('\''));
+            let parsed = command.try_get_matches_from(words);
             assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+        };
+        for (example, _) in all.into_iter().flatten() {
+            check(example, fetch_url_cli::flags::command());
+        }
+        for (example, _) in QUEUE_EXAMPLES {
+            check(example, fetch_url_cli::flags::queue::command());
         }
     }
 }

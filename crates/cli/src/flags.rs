@@ -16,8 +16,8 @@ mod mirror;
 mod mirror_help;
 mod network;
 mod news;
-#[cfg(feature = "queue")]
 pub mod queue;
+mod refused;
 mod route;
 #[cfg(feature = "serve")]
 pub mod serve;
@@ -42,11 +42,10 @@ pub use http::HttpFlags;
 pub use login::LoginFlags;
 pub use messages::MessageFlags;
 pub use mirror::MirrorFlags;
-pub use mirror_help::SINGLE_OBJECT_OPTIONS;
 pub use network::{NetworkFlags, ProxyFlags};
 pub use news::{NewsFlags, NewsPart};
-#[cfg(feature = "queue")]
-pub use queue::QueueFlags;
+pub use queue::{QUEUE_ABOUT, QueueFlags};
+pub use refused::{BATCH_OPTIONS, RefusedOptions, SINGLE_OBJECT_OPTIONS};
 pub use telnet_and_mailto::TelnetAndMailtoFlags;
 pub use tls::{TlsFlags, TlsMax};
 pub use values::ContinueAt;
@@ -88,8 +87,9 @@ pub enum Verb {
     /// Serve every scheme to browsers, curl, wget and lynx: an HTTP proxy and gateway
     #[cfg(feature = "serve")]
     Serve(DeferredFlags<serve::ServeFlags>),
-    /// Fetch one list with many machines, over NATS JetStream
+    /// Fetch one list with many machines
     #[cfg(feature = "queue")]
+    #[command(about = QUEUE_ABOUT)]
     Queue(DeferredFlags<QueueFlags>),
     /// Print a completion script for a shell
     Completions {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::Context;
 use async_nats::jetstream::context::ContextBuilder;
-use async_nats::{ConnectErrorKind, ConnectOptions, Event, ServerError};
+use async_nats::{ConnectErrorKind, ConnectOptions, Event, ServerError, rustls};
 use fetch_url::{Code, Error, Phase};
 
 use crate::error::{request_error, usage_error};
@@ -122,7 +122,7 @@ fn options(location: &Location, login: Login) -> Result<ConnectOptions, Error> {
 
 /// The client library takes the cryptography of the process, which is not chosen yet if two are built in.
 fn install_cryptography() {
-    use async_nats::rustls::crypto;
+    use rustls::crypto;
     #[cfg(feature = "aws-lc-rs")]
     let provider = crypto::aws_lc_rs::default_provider();
     #[cfg(not(feature = "aws-lc-rs"))]
@@ -133,6 +133,9 @@ fn install_cryptography() {
 
 fn connect_error(location: &Location, error: &async_nats::ConnectError) -> Error {
     let server = location.server_url();
+    if let Some(error) = tls_error(error) {
+        return tls_failure(&server, error);
+    }
     let refused = is_refused(error);
     let (code, phase) = match error.kind() {
         ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
@@ -151,11 +154,39 @@ fn connect_error(location: &Location, error: &async_nats::ConnectError) -> Error
     Error::new(code, phase, format!("{server}: {error}"))
 }
 
+/// Returns the cause of a failed TLS handshake, which the client library reports as an error of the connection.
+fn tls_error(error: &async_nats::ConnectError) -> Option<&rustls::Error> {
+    io_error(error)?.get_ref()?.downcast_ref()
+}
+
+fn tls_failure(server: &str, error: &rustls::Error) -> Error {
+    use rustls::AlertDescription as Alert;
+    let (phase, what) = match error {
+        rustls::Error::InvalidCertificate(_) => (Phase::Certificate, ""),
+        rustls::Error::InvalidMessage(_) => (Phase::Tls, "the NATS server does not answer with TLS: "),
+        rustls::Error::AlertReceived(
+            Alert::BadCertificate
+            | Alert::UnsupportedCertificate
+            | Alert::CertificateRevoked
+            | Alert::CertificateExpired
+            | Alert::CertificateUnknown
+            | Alert::CertificateRequired
+            | Alert::UnknownCA
+            | Alert::AccessDenied,
+        ) => (Phase::Tls, "the NATS server refuses the client certificate, or wants one: "),
+        _ => (Phase::Tls, ""),
+    };
+    Error::new(Code::TlsFailed, phase, format!("{server}: {what}{error}"))
+}
+
+fn io_error(error: &async_nats::ConnectError) -> Option<&std::io::Error> {
+    std::error::Error::source(error)?.downcast_ref()
+}
+
 /// Returns `true` if no connection was made.
 fn is_refused(error: &async_nats::ConnectError) -> bool {
     use std::io::ErrorKind as Kind;
-    let source = std::error::Error::source(error);
-    let kind = source.and_then(|source| source.downcast_ref::<std::io::Error>()).map(std::io::Error::kind);
+    let kind = io_error(error).map(std::io::Error::kind);
     matches!(
         kind,
         Some(

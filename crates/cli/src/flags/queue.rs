@@ -7,9 +7,18 @@ use clap::{Args, Command, Subcommand, ValueEnum, value_parser};
 
 use super::deferred::DeferrableFlags;
 use super::values::{parse_seconds, parse_size};
-use super::{DeferredFlags, FetchFlags};
+use super::{BATCH_OPTIONS, DeferredFlags, FetchFlags};
 
 impl DeferrableFlags for QueueFlags {}
+
+/// What the sub-command does.
+pub const QUEUE_ABOUT: &str = "Fetch one list with many machines, over NATS JetStream";
+
+/// Returns a command that has the sub-command `queue` only, for its manual pages. It does not depend on the feature.
+pub fn command() -> Command {
+    let queue = QueueFlags::define(Command::new("queue")).about(QUEUE_ABOUT).disable_help_subcommand(true);
+    Command::new("fetch-url").subcommand(queue)
+}
 
 /// Options of `fetch-url queue`.
 #[derive(Args, Debug)]
@@ -88,43 +97,11 @@ impl DeferrableFlags for WorkFlags {
             "urls" => argument
                 .value_name("QUEUE")
                 .help("Queue: nats://[USER@]HOST[:PORT]/NAME, or tls:// to require TLS"),
-            id if BATCH_OPTIONS.contains(&id) => argument.hide(true),
+            id if BATCH_OPTIONS.contains(id) => argument.hide(true),
             _ => argument,
         })
     }
 }
-
-/// Options that `queue work` refuses, because they name files or lines of one machine.
-pub const BATCH_OPTIONS: &[&str] = &[
-    "output",
-    "remote_name",
-    "remote_name_all",
-    "remote_header_name",
-    "keep_both",
-    "dump_header",
-    "upload_file",
-    "etag_save",
-    "etag_compare",
-    "remove_on_error",
-    "input_file",
-    "metalink",
-    "dry_run",
-    "next_group",
-    "continue_at",
-    "continue_flag",
-    "fail_early",
-    "checksum",
-    "time_cond",
-    "range",
-    "head",
-    "include",
-    "no_fail",
-    "fail_with_body",
-    "cookie_jar",
-    "list_only",
-    "connect",
-    "open",
-];
 
 /// Options of `fetch-url queue status`.
 #[derive(Args, Debug)]

@@ -15,7 +15,8 @@ use fetch_url::{Error, Request};
 use super::{FetchOptions, Invocation, JournalOptions};
 use crate::error::usage_error;
 use crate::flags::{
-    ContinueAt, FetchFlags, Format, GivenOptions, ListFormat, MirrorFlags, SINGLE_OBJECT_OPTIONS, command,
+    ContinueAt, FetchFlags, Format, GivenOptions, ListFormat, MirrorFlags, RefusedOptions,
+    SINGLE_OBJECT_OPTIONS, command,
 };
 
 /// The default number of parallel transfers: archives allow few connections per client.
@@ -27,7 +28,7 @@ pub(crate) fn is_single_object_option(option: &str) -> bool {
     command()
         .get_arguments()
         .find(has_spelling)
-        .is_some_and(|argument| SINGLE_OBJECT_OPTIONS.contains(&argument.get_id().as_str()))
+        .is_some_and(|argument| SINGLE_OBJECT_OPTIONS.contains(argument.get_id().as_str()))
 }
 
 /// Returns the names of an option that the manual shows, the letter first.
@@ -130,19 +131,19 @@ impl Invocation {
 
 /// Rejects the options with the identifiers `rejected`, which do not apply to the sub-command `verb`.
 pub(super) fn reject_options(
-    rejected: &[&str],
+    rejected: RefusedOptions,
     flags: &FetchFlags,
     given: &GivenOptions,
     verb: &str,
     reason: &str,
 ) -> Result<(), Error> {
-    let is_given = |id: &&&str| {
-        let is_text = **id == "format" && flags.format == Format::Text;
+    let is_given = |id: &&str| {
+        let is_text = *id == "format" && flags.format == Format::Text;
         !is_text && given.contains(id)
     };
-    let wrong = rejected.iter().find(is_given).and_then(|id| {
+    let wrong = rejected.ids().find(is_given).and_then(|id| {
         let command = command();
-        let argument = command.get_arguments().find(|argument| argument.get_id() == *id)?;
+        let argument = command.get_arguments().find(|argument| argument.get_id() == id)?;
         option_names(argument).next()
     });
     let is_offset = matches!(flags.continue_at, Some(ContinueAt::Offset(_)));
@@ -220,8 +221,8 @@ mod tests {
     #[test]
     fn every_single_object_option_exists() {
         let command = command();
-        for id in SINGLE_OBJECT_OPTIONS.iter().filter(|id| cfg!(feature = "open") || **id != "open") {
-            let argument = command.get_arguments().find(|argument| argument.get_id() == *id);
+        for id in SINGLE_OBJECT_OPTIONS.ids().filter(|id| cfg!(feature = "open") || *id != "open") {
+            let argument = command.get_arguments().find(|argument| argument.get_id() == id);
             let argument = argument.unwrap_or_else(|| panic!("{id} is not an option"));
             assert!(option_names(argument).all(|spelling| is_single_object_option(&spelling)), "{id}");
         }

@@ -12,8 +12,8 @@ use super::private_file::read_private_file;
 use super::queue_worker::QueueWorker;
 use super::{Input, Invocation, Output, Transfer, login};
 use crate::error::usage_error;
-use crate::flags::GivenOptions;
-use crate::flags::queue::{BATCH_OPTIONS, NatsFlags, WorkFlags};
+use crate::flags::queue::{NatsFlags, WorkFlags};
+use crate::flags::{BATCH_OPTIONS, GivenOptions};
 
 /// Reads the login and the TLS files of the connection to NATS.
 pub(crate) fn login(flags: &NatsFlags) -> Result<Login, Error> {

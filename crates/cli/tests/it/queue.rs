@@ -1,10 +1,15 @@
 //! `fetch-url queue`: lines, workers and results on a private NATS server.
 
 mod bad_input;
+mod chaos;
 mod limits;
+mod logins;
 mod nats;
+mod options;
+mod relay;
 mod workers;
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -47,11 +52,15 @@ impl Site {
     }
 
     fn start_with(answer: impl Fn(&str) -> HttpResponse + Send + Sync + 'static) -> Option<Self> {
-        let nats = NatsServer::start()?;
+        Some(Self::on(NatsServer::start()?, answer))
+    }
+
+    /// Starts the server of files beside this NATS server.
+    fn on(nats: NatsServer, answer: impl Fn(&str) -> HttpResponse + Send + Sync + 'static) -> Self {
         let http = HttpServer::start(move |request| answer(&request.path())).expect("a server");
         let directory = tempfile::tempdir().expect("a directory");
         fs::create_dir(directory.path().join("out")).expect("created");
-        Some(Self { nats, http, directory })
+        Self { nats, http, directory }
     }
 
     fn queue(&self) -> String {
@@ -92,15 +101,24 @@ impl Site {
     }
 
     fn worker(&self, options: &[&str]) -> Command {
+        self.worker_of(&self.queue(), options)
+    }
+
+    fn worker_of(&self, queue: &str, options: &[&str]) -> Command {
         let mut command = fetch_url_command();
         command.current_dir(self.directory.path());
-        command.args(["queue", "work", &self.queue(), "--output-dir", "out", "-Z"]).args(options);
+        command.args(["queue", "work", queue, "--output-dir", "out", "-Z"]).args(options);
         command
     }
 
     /// Starts a worker in the background.
     fn spawn_worker(&self, options: &[&str]) -> Running {
-        let mut command = self.worker(options);
+        self.spawn_worker_of(&self.queue(), options)
+    }
+
+    /// Starts a worker in the background that reaches the queue by this address.
+    fn spawn_worker_of(&self, queue: &str, options: &[&str]) -> Running {
+        let mut command = self.worker_of(queue, options);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Running(command.spawn().expect("it starts"))
     }
@@ -132,9 +150,10 @@ impl Site {
         let entries = fs::read_dir(self.out()).expect("a directory").map(|entry| entry.expect("an entry"));
         let names_found: Vec<String> =
             entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        let expected: HashSet<&str> = names.iter().copied().collect();
         let others: Vec<_> = names_found
             .iter()
-            .filter(|name| !names.contains(&name.as_str()) && *name != ".fetch-url-queue")
+            .filter(|name| !expected.contains(name.as_str()) && *name != ".fetch-url-queue")
             .collect();
         assert!(others.is_empty(), "left over: {others:?}");
     }

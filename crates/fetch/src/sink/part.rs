@@ -176,6 +176,8 @@ impl Part {
         if self.file_id.is_none() {
             match unnamed_file::link(&self.file, &self.paths.target) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    // The file of the other process stays, so there is nothing to resume.
+                    self.is_resumable = false;
                     return Err(self.appeared_error());
                 }
                 Err(_) => self.give_part_name().and_then(|()| self.set_final_metadata())?,
@@ -241,7 +243,8 @@ impl Part {
         }
         let detail =
             format!("another process or transfer has created {} meanwhile", self.paths.target.display());
-        Error::new(Code::Usage, Phase::Deliver, detail)
+        // The next attempt sees the file from the start.
+        Error::new(Code::Usage, Phase::Deliver, detail).as_transient()
     }
 
     /// Returns the permissions of the final file: those of the replaced file, or for a new one those of the umask.

@@ -1,8 +1,8 @@
-//! Limits per host over all workers, busy hosts, and random kills.
+//! Limits per host over all workers, and busy hosts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fetch_url_tests::HttpResponse;
 
@@ -10,13 +10,13 @@ use super::{Site, content};
 
 /// Counts the requests that are answered at the same moment.
 #[derive(Default)]
-struct Concurrency {
+pub(super) struct Concurrency {
     now: AtomicUsize,
-    highest: AtomicUsize,
+    pub(super) highest: AtomicUsize,
 }
 
 impl Concurrency {
-    fn answer(&self, path: &str, pause: Duration) -> HttpResponse {
+    pub(super) fn answer(&self, path: &str, pause: Duration) -> HttpResponse {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.highest.fetch_max(now, Ordering::SeqCst);
         std::thread::sleep(pause);
@@ -90,54 +90,4 @@ fn line_of_a_host_that_stays_busy_fails_after_max_tries() {
     let failed = site.run(&["failed", &site.queue()]).text();
     assert!(failed.starts_with("# 92 busy, 3 tries: "), "{failed}");
     assert_eq!(site.http.requests().len(), 3);
-}
-
-/// Workers are killed, the NATS server is restarted and the web server is busy, in turn.
-#[test]
-#[allow(clippy::disallowed_methods, reason = "the long run of this test is chosen by the environment")]
-fn random_kills_lose_nothing_and_exceed_no_limit() {
-    const LIMIT: &str = "4";
-    let count =
-        std::env::var("FETCH_URL_QUEUE_CHAOS_LINES").ok().and_then(|text| text.parse().ok()).unwrap_or(300);
-    let concurrency = Arc::new(Concurrency::default());
-    let is_busy = Arc::new(AtomicBool::new(false));
-    let (counted, busy) = (concurrency.clone(), is_busy.clone());
-    let answer = move |path: &str| match busy.load(Ordering::SeqCst) {
-        true => HttpResponse::new(503),
-        false => counted.answer(path, Duration::from_millis(15)),
-    };
-    let Some(mut site) = Site::start_with(answer) else { return };
-    let names: Vec<String> = (0..count).map(|number| format!("f{number}")).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    site.add(&names);
-    let options = ["--wait", "--parallel-max-host", LIMIT, "--retry-delay", "0.5", "--max-tries", "1000"];
-    let mut workers: Vec<_> = (0..3).map(|_| site.spawn_worker(&options)).collect();
-    let start = Instant::now();
-    for round in 0_usize.. {
-        assert!(start.elapsed() < Duration::from_secs(120 + count / 10), "the queue does not become empty");
-        std::thread::sleep(Duration::from_millis(400));
-        match round % 4 {
-            0 | 2 => {
-                let index = (round / 2) % workers.len();
-                workers[index].kill();
-                workers[index] = site.spawn_worker(&options);
-            }
-            1 => site.nats.restart(),
-            _ => is_busy.store(!is_busy.load(Ordering::SeqCst), Ordering::SeqCst),
-        }
-        if round >= 8 {
-            is_busy.store(false, Ordering::SeqCst);
-        }
-        if site.count("done") == count {
-            break;
-        }
-    }
-    site.wait_for_count("waiting", |count| count == 0);
-    site.wait_for_count("in_flight", |count| count == 0);
-    workers.iter_mut().for_each(super::Running::kill);
-    site.check_files(&names);
-    assert_eq!((site.count("done"), site.count("failed")), (count, 0));
-    // A killed client leaves its requests at the server for the time of an answer.
-    let highest = concurrency.highest.load(Ordering::SeqCst);
-    assert!(highest <= 8, "{highest} requests at the same moment");
 }

@@ -44,8 +44,10 @@ impl NatsServer {
         fs::create_dir(&ports).expect("created");
         let process =
             spawn(arguments.iter().map(String::as_str).chain(["-p", "-1", "--ports_file_dir", &ports]));
-        let address = wait_for(|| ports_file_address(Path::new(&ports)));
-        Some(Self { process, directory, address, arguments: arguments.to_vec() })
+        // If the wait fails, the server is killed.
+        let mut server = Self { process, directory, address: String::new(), arguments: arguments.to_vec() };
+        server.address = wait_for(|| ports_file_address(Path::new(&ports)));
+        Some(server)
     }
 
     /// Returns the address of the queue `name`.
@@ -110,7 +112,8 @@ fn spawn<'a>(arguments: impl Iterator<Item = &'a str>) -> Child {
 fn ports_file_address(directory: &Path) -> Option<String> {
     let file = fs::read_dir(directory).ok()?.next()?.ok()?;
     let text = fs::read_to_string(file.path()).ok()?;
-    let rest = text.split("nats://").nth(1)?;
+    // With TLS the scheme is `tls`.
+    let rest = text.split("://").nth(1)?;
     Some(rest.split('"').next()?.to_owned())
 }
 

@@ -167,3 +167,37 @@ fn terminated_worker_gives_its_lines_back_at_once() {
     assert_eq!(site.work(&[]).exit, 0);
     site.check_files(&["a"]);
 }
+
+#[test]
+fn lease_that_ends_during_a_transfer_gives_one_file_and_one_entry() {
+    // A worker that is stopped extends no lease. A clock of the server that jumps ahead ends leases in the same way.
+    let is_open = Arc::new(AtomicBool::new(false));
+    let (gate, is_first) = (is_open.clone(), AtomicBool::new(true));
+    let answer = move |path: &str| {
+        if is_first.swap(false, Ordering::SeqCst) {
+            while !gate.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        HttpResponse::new(200).body(content(path))
+    };
+    let Some(site) = Site::start_with(answer) else { return };
+    site.add(&["a"]);
+    let errors = std::fs::File::create(site.directory.path().join("errors")).expect("created");
+    let mut stopped = super::Running(site.worker(&[]).stderr(errors).spawn().expect("it starts"));
+    super::wait_for(|| (!site.http.requests().is_empty()).then_some(()));
+    crate::support::send_signal(&stopped.0, "STOP");
+    site.work(&[]).assert_exit(0);
+    site.check_files(&["a"]);
+    crate::support::send_signal(&stopped.0, "CONT");
+    is_open.store(true, Ordering::SeqCst);
+    let exit = stopped.wait();
+    let errors = std::fs::read_to_string(site.directory.path().join("errors")).expect("text");
+    assert_eq!(exit, Some(0), "{errors}");
+    site.check_files(&["a"]);
+    assert_eq!(site.http.requests().len(), 2);
+    assert_eq!(
+        (site.count("done"), site.count("failed"), site.count("waiting"), site.count("in_flight")),
+        (1, 0, 0, 0)
+    );
+}

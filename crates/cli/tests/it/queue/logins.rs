@@ -1,0 +1,271 @@
+//! Logins to the NATS server, TLS, and secrets that must not be shown.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use fetch_url_tests::{CertFiles, HttpResponse, ServerCert};
+use nkeys::KeyPair;
+
+use super::nats::{NatsServer, wait_for};
+use super::{Running, Site, content};
+use crate::support::RunResult;
+
+/// A site whose NATS server needs a login.
+struct Guarded {
+    site: Site,
+    /// The options of the login.
+    options: Vec<String>,
+    /// What nothing that is printed may contain.
+    secrets: Vec<String>,
+}
+
+impl Guarded {
+    fn start(config: &str, options: &[&str], secrets: &[&str]) -> Option<Self> {
+        let nats = NatsServer::start_with(&format!("jetstream {{}}\n{config}"))?;
+        let site = Site::on(nats, |path| HttpResponse::new(200).body(content(path)));
+        let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+        Some(Self { site, options: texts(options), secrets: texts(secrets) })
+    }
+
+    /// Writes a file that other users cannot read.
+    fn write_secret(&self, name: &str, text: &str) {
+        let path = self.site.directory.path().join(name);
+        fs::write(&path, text).expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("set");
+    }
+
+    fn options(&self) -> Vec<&str> {
+        self.options.iter().map(String::as_str).collect()
+    }
+
+    fn run(&self, arguments: &[&str]) -> RunResult {
+        let result = self.site.run(&[arguments, &self.options()].concat());
+        self.check_output(&result);
+        result
+    }
+
+    fn check_output(&self, result: &RunResult) {
+        for secret in &self.secrets {
+            assert!(!result.stderr.contains(secret), "{secret} is printed: {}", result.stderr);
+            assert!(!result.stdout_text().contains(secret), "{secret} is printed: {}", result.stdout_text());
+        }
+    }
+
+    /// Runs every sub-command with the login. The workers print as much as they can, and write a trace.
+    fn check_all_verbs(&self) {
+        let list = self.site.list(&["a", "b"]);
+        let queue = self.site.queue();
+        self.run(&["add", &queue, "--input-file", list.to_str().expect("a path")]).assert_exit(0);
+        let options = [&["-vvv", "--trace", "trace", "--events", "events"][..], &self.options()].concat();
+        let worked = self.site.work(&options);
+        worked.assert_exit(0);
+        self.check_output(&worked);
+        for log in ["trace", "events"] {
+            let log = fs::read_to_string(self.site.directory.path().join(log)).expect("a log");
+            assert!(!self.secrets.iter().any(|secret| log.contains(secret)), "{log}");
+        }
+        self.site.check_files(&["a", "b"]);
+        let status = self.run(&["status", &queue]);
+        assert!(
+            status.assert_exit(0).text().starts_with("waiting 0  in flight 0  done 2"),
+            "{}",
+            status.text()
+        );
+        self.check_process_list();
+        for verb in ["failed", "drop"] {
+            self.run(&[verb, &queue]).assert_exit(0);
+        }
+    }
+
+    /// Checks what other users see of a running worker.
+    fn check_process_list(&self) {
+        let worker = self.site.spawn_worker(&[&["--wait"][..], &self.options()].concat());
+        let status = || self.run(&["status", &self.site.queue()]).text();
+        wait_for(|| status().contains(&format!(":{}: ", worker.0.id())).then_some(()));
+        check_command_line(&worker, &self.secrets);
+    }
+
+    /// Checks that another login is refused with this exit status and message.
+    fn check_refused(&self, exit: i32, message: &str) {
+        let queue = self.site.queue();
+        for arguments in
+            [&["status", &queue][..], &["drop", &queue], &["work", &queue, "--output-dir", "out", "-vvv"]]
+        {
+            let result = self.run(arguments);
+            assert_eq!(result.exit, exit, "{arguments:?}: {}", result.stderr);
+            assert!(result.stderr.contains(message), "{arguments:?}: {}", result.stderr);
+        }
+    }
+}
+
+/// Checks the command line that the system shows of a process.
+fn check_command_line(worker: &Running, secrets: &[String]) {
+    let Ok(line) = fs::read(Path::new("/proc").join(worker.0.id().to_string()).join("cmdline")) else {
+        return;
+    };
+    let line = String::from_utf8_lossy(&line).into_owned();
+    assert!(line.contains("work") && !secrets.iter().any(|secret| line.contains(secret)), "{line}");
+}
+
+#[test]
+fn token_logs_in_and_a_wrong_one_is_refused_without_being_printed() {
+    let config = "authorization { token: \"t0ken-s3cret\" }\n";
+    let secrets = ["t0ken-s3cret", "an0ther-t0ken"];
+    let Some(guarded) = Guarded::start(config, &["--nats-token-file", "token"], &secrets) else { return };
+    guarded.write_secret("token", "t0ken-s3cret\n");
+    guarded.check_all_verbs();
+    guarded.write_secret("token", "an0ther-t0ken\n");
+    guarded.check_refused(67, "the NATS server refuses the login");
+    let without = guarded.site.run(&["status", &guarded.site.queue()]);
+    without.assert_exit(67).assert_stderr_contains("the NATS server refuses the login");
+}
+
+#[test]
+fn user_and_password_log_in_and_a_wrong_password_is_refused_without_being_printed() {
+    let config = "authorization { users: [ { user: me, password: \"p4ss-s3cret\" } ] }\n";
+    let options = ["--nats-user", "me", "--nats-password-file", "password"];
+    let secrets = ["p4ss-s3cret", "wr0ng-pass"];
+    let Some(guarded) = Guarded::start(config, &options, &secrets) else { return };
+    guarded.write_secret("password", "p4ss-s3cret\n");
+    guarded.check_all_verbs();
+    guarded.write_secret("password", "wr0ng-pass\n");
+    guarded.check_refused(67, "the NATS server refuses the login");
+}
+
+#[test]
+fn user_of_the_address_logs_in_with_the_password_file() {
+    let config = "authorization { users: [ { user: me, password: \"p4ss-s3cret\" } ] }\n";
+    let Some(guarded) = Guarded::start(config, &["--nats-password-file", "password"], &["p4ss-s3cret"])
+    else {
+        return;
+    };
+    guarded.write_secret("password", "p4ss-s3cret\n");
+    let list = guarded.site.list(&["a"]);
+    let queue = guarded.site.queue().replace("nats://", "nats://me@");
+    guarded.run(&["add", &queue, "--input-file", list.to_str().expect("a path")]).assert_exit(0);
+    guarded.run(&["status", &queue]).assert_exit(0);
+}
+
+/// The keys of an operator, its accounts and a user, and what they have signed.
+struct SignedLogin {
+    /// The configuration of the server.
+    config: String,
+    jwt: String,
+    seed: String,
+}
+
+impl SignedLogin {
+    fn new() -> Self {
+        let operator = KeyPair::new_operator();
+        let (system, account, user) = (KeyPair::new_account(), KeyPair::new_account(), KeyPair::new_user());
+        let unlimited = r#""subs":-1,"conn":-1,"leaf":-1,"imports":-1,"exports":-1,"data":-1,"payload":-1,"wildcards":true"#;
+        let storage = r#""mem_storage":-1,"disk_storage":-1,"streams":-1,"consumer":-1"#;
+        let operator_jwt = sign(&operator, &operator, r#"{"type":"operator","version":2}"#);
+        let account_jwt = |key: &KeyPair, limits: &str| {
+            sign(&operator, key, &format!(r#"{{"limits":{{{limits}}},"type":"account","version":2}}"#))
+        };
+        let system_jwt = account_jwt(&system, unlimited);
+        let accounts = account_jwt(&account, &format!("{unlimited},{storage}"));
+        let config = format!(
+            "operator: {operator_jwt}\nsystem_account: {}\nresolver: MEMORY\nresolver_preload: {{ {}: {system_jwt}, {}: {accounts} }}\n",
+            system.public_key(),
+            system.public_key(),
+            account.public_key(),
+        );
+        let permissions = r#"{"pub":{},"sub":{},"subs":-1,"data":-1,"payload":-1,"type":"user","version":2}"#;
+        let jwt = sign(&account, &user, permissions);
+        Self { config, jwt, seed: user.seed().expect("a seed") }
+    }
+
+    fn credentials(jwt: &str, seed: &str) -> String {
+        format!(
+            "-----BEGIN NATS USER JWT-----\n{jwt}\n------END NATS USER JWT------\n\n\
+             -----BEGIN USER NKEY SEED-----\n{seed}\n------END USER NKEY SEED------\n"
+        )
+    }
+}
+
+/// Returns a JWT about `subject`, signed by `issuer`.
+fn sign(issuer: &KeyPair, subject: &KeyPair, claims: &str) -> String {
+    let body = format!(
+        r#"{{"jti":"{subject}","iat":1600000000,"iss":"{}","name":"{subject}","sub":"{subject}","nats":{claims}}}"#,
+        issuer.public_key(),
+        subject = subject.public_key(),
+    );
+    let header = URL_SAFE_NO_PAD.encode(r#"{"typ":"JWT","alg":"ed25519-nkey"}"#);
+    let text = format!("{header}.{}", URL_SAFE_NO_PAD.encode(body));
+    let signature = issuer.sign(text.as_bytes()).expect("signed");
+    format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature))
+}
+
+#[test]
+fn credentials_file_logs_in_and_the_seed_of_another_user_is_refused_without_being_printed() {
+    let login = SignedLogin::new();
+    let other = KeyPair::new_user().seed().expect("a seed");
+    let options = ["--nats-creds", "user.creds"];
+    let secrets = [login.seed.as_str(), login.jwt.as_str(), other.as_str()];
+    let Some(guarded) = Guarded::start(&login.config, &options, &secrets) else { return };
+    guarded.write_secret("user.creds", &SignedLogin::credentials(&login.jwt, &login.seed));
+    guarded.check_all_verbs();
+    guarded.write_secret("user.creds", &SignedLogin::credentials(&login.jwt, &other));
+    guarded.check_refused(67, "the NATS server refuses the login");
+    guarded.write_secret("user.creds", &other);
+    guarded.check_refused(2, "no JWT and seed");
+}
+
+fn path(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// Returns the configuration of a server that wants certificates of clients.
+fn tls_config(server: &CertFiles, clients: &CertFiles) -> String {
+    format!(
+        "tls {{ cert_file: \"{}\", key_file: \"{}\", ca_file: \"{}\", verify: true }}\n",
+        path(&server.cert),
+        path(&server.key),
+        path(&clients.ca)
+    )
+}
+
+fn files(cert: &ServerCert) -> CertFiles {
+    cert.write_files().expect("the files of a certificate")
+}
+
+#[test]
+fn tls_with_client_certificate_is_used_and_wrong_certificates_are_refused() {
+    let cert = ServerCert::good().expect("a certificate");
+    let client = ServerCert::client_only().expect("a certificate");
+    let (server, own) = (files(&cert), files(&client));
+    let tls = |authority: &Path, identity: &CertFiles| {
+        let (cert, key) = (path(&identity.cert), path(&identity.key));
+        ["--nats-cacert", &path(authority), "--nats-cert", &cert, "--nats-key", &key].map(str::to_owned)
+    };
+    let key_lines: Vec<&str> = client.key_pem().lines().filter(|line| !line.starts_with('-')).collect();
+    let Some(mut guarded) = Guarded::start(&tls_config(&server, &own), &[], &key_lines) else { return };
+    guarded.options = tls(&server.ca, &own).to_vec();
+    guarded.check_all_verbs();
+    let queue = guarded.site.queue().replace("nats://", "tls://");
+    guarded.run(&["status", &queue]).assert_exit(78).assert_stderr_contains("there is no queue");
+
+    // The server is of an authority that is not trusted.
+    let stranger = files(&ServerCert::client_only().expect("a certificate"));
+    guarded.options = tls(&stranger.ca, &own).to_vec();
+    guarded.check_refused(60, "certificate");
+    // The client is of an authority that the server does not trust, and has none.
+    guarded.options = tls(&server.ca, &stranger).to_vec();
+    guarded.check_refused(35, "refuses the client certificate");
+    guarded.options = vec!["--nats-cacert".to_owned(), path(&server.ca)];
+    guarded.check_refused(35, "refuses the client certificate");
+}
+
+#[test]
+fn server_without_tls_is_refused_if_the_address_requires_it() {
+    let Some(nats) = NatsServer::start() else { return };
+    let queue = nats.queue("corpus").replace("nats://", "tls://");
+    let directory = tempfile::tempdir().expect("a directory");
+    let result = super::run_queue(directory.path(), &["status", &queue]);
+    result.assert_exit(35).assert_stderr_contains("does not answer with TLS");
+}
