@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::program::{cargo, command_output, root, version};
 
 /// The libraries, with the features that are listed. The cryptography does not change the API; ring builds faster.
-const PACKAGES: [(&str, &[&str]); 4] = [
+const PACKAGES: [(&str, &[&str]); 5] = [
     ("fetch-url-core", &["--features", "idn"]),
     ("fetch-url-proto", &[]),
     (
@@ -19,6 +19,7 @@ const PACKAGES: [(&str, &[&str]); 4] = [
         "fetch-url-serve",
         &["--no-default-features", "--features", "ring,ftp,gopher,mailto,news,prospero,telnet,wais"],
     ),
+    ("fetch-url-queue", &["--no-default-features", "--features", "ring"]),
 ];
 
 const INSTALL: &str = "cargo install cargo-public-api --locked && rustup toolchain install nightly";
