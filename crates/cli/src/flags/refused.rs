@@ -47,10 +47,12 @@ pub const SINGLE_OBJECT_OPTIONS: RefusedOptions = RefusedOptions {
     ],
 };
 
-/// Options that `queue work` refuses, because they name files or lines of one machine.
+/// Options that `queue work` refuses, because they name files or lines of one machine, or would make a line fail that is
+/// handed out again after its file got its name.
 pub const BATCH_OPTIONS: RefusedOptions = RefusedOptions {
     own: &[
         "keep_both",
+        "no_clobber",
         "metalink",
         "dry_run",
         "next_group",

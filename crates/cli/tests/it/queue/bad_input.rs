@@ -162,6 +162,7 @@ fn options_that_make_no_sense_are_refused_by_name() {
         ("--next", None),
         ("--dry-run", None),
         ("--keep-both", None),
+        ("--no-clobber", None),
     ] {
         let mut arguments = vec!["work", queue, "--output-dir", "out", option];
         arguments.extend(value);
