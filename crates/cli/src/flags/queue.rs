@@ -11,6 +11,9 @@ use super::{BATCH_OPTIONS, DeferredFlags, FetchFlags};
 
 impl DeferrableFlags for QueueFlags {}
 
+/// The help of the address of a queue, the same in all sub-commands.
+const QUEUE_HELP: &str = "Queue: nats://[USER@]HOST[:PORT]/NAME, or tls:// to require TLS";
+
 /// What the sub-command does.
 pub const QUEUE_ABOUT: &str = "Fetch one list with many machines, over NATS JetStream";
 
@@ -47,8 +50,8 @@ pub enum QueueVerb {
 /// Options of `fetch-url queue add`.
 #[derive(Args, Debug)]
 pub struct AddFlags {
-    /// Queue: nats://[USER@]HOST[:PORT]/NAME, or tls:// to require TLS
-    #[arg(value_name = "QUEUE")]
+    /// The address of the queue.
+    #[arg(value_name = "QUEUE", help = QUEUE_HELP)]
     pub queue: String,
     /// List of lines, as for a batch; - is standard input
     #[arg(long, value_name = "FILE")]
@@ -94,9 +97,7 @@ pub struct WorkFlags {
 impl DeferrableFlags for WorkFlags {
     fn define(command: Command) -> Command {
         Self::augment_args(command).mut_args(|argument| match argument.get_id().as_str() {
-            "urls" => argument
-                .value_name("QUEUE")
-                .help("Queue: nats://[USER@]HOST[:PORT]/NAME, or tls:// to require TLS"),
+            "urls" => argument.value_name("QUEUE").help(QUEUE_HELP),
             id if BATCH_OPTIONS.contains(id) => argument.hide(true),
             _ => argument,
         })
@@ -106,8 +107,8 @@ impl DeferrableFlags for WorkFlags {
 /// Options of `fetch-url queue status`.
 #[derive(Args, Debug)]
 pub struct StatusFlags {
-    /// Queue: nats://[USER@]HOST[:PORT]/NAME, or tls:// to require TLS
-    #[arg(value_name = "QUEUE")]
+    /// The address of the queue.
+    #[arg(value_name = "QUEUE", help = QUEUE_HELP)]
     pub queue: String,
     /// Format of the status
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -133,8 +134,8 @@ pub enum StatusFormat {
 /// Options of `fetch-url queue failed`.
 #[derive(Args, Debug)]
 pub struct FailedFlags {
-    /// Queue: nats://[USER@]HOST[:PORT]/NAME, or tls:// to require TLS
-    #[arg(value_name = "QUEUE")]
+    /// The address of the queue.
+    #[arg(value_name = "QUEUE", help = QUEUE_HELP)]
     pub queue: String,
     /// Add the failed lines again instead of printing them
     #[arg(long)]
@@ -147,8 +148,8 @@ pub struct FailedFlags {
 /// Options of `fetch-url queue drop`.
 #[derive(Args, Debug)]
 pub struct DropFlags {
-    /// Queue: nats://[USER@]HOST[:PORT]/NAME, or tls:// to require TLS
-    #[arg(value_name = "QUEUE")]
+    /// The address of the queue.
+    #[arg(value_name = "QUEUE", help = QUEUE_HELP)]
     pub queue: String,
     /// The connection to the server.
     #[command(flatten)]
