@@ -66,7 +66,7 @@ pub(super) fn once(
 
 /// Returns the directory of the copy that a tool makes in its first run and compares in the others.
 pub(super) fn copy_of(tool: &Tool, out: &Path) -> PathBuf {
-    out.with_file_name(format!("copy of {}", tool.name))
+    out.with_file_name(format!("copy-of-{}", tool.name))
 }
 
 /// Returns the number of files and of their bytes. In a directory only the objects count, not what a tool adds.
