@@ -107,14 +107,15 @@ fn measure(row: &'static Workload, tools: &[Tool], fixture: &Fixture) -> Result<
     }
     let tools = warm;
     println!("bench: {}: {} rounds of {} tools", row.name, row.rounds, tools.len());
-    let is_slow: Vec<bool> = samples.iter().map(|samples| !samples.is_empty()).collect();
+    // A slow tool has its only sample already.
+    let quick: Vec<usize> = (0..tools.len()).filter(|&index| samples[index].is_empty()).collect();
     let began = Instant::now();
     for round in 0..row.rounds {
         if round >= FEWEST_ROUNDS && began.elapsed() > ROW_TIME {
             break;
         }
-        for ((tool, samples), _) in tools.iter().zip(&mut samples).zip(&is_slow).filter(|(_, slow)| !**slow) {
-            samples.push(once(tool)?);
+        for &index in &quick {
+            samples[index].push(once(tools[index])?);
         }
     }
     remove(&out);

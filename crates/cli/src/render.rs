@@ -175,7 +175,7 @@ fn head_value(meta: &Meta) -> Value {
     })
 }
 
-/// The length from which lines of output are written.
+/// Lines of output are collected, and written when they have this many bytes.
 const MAX_LINES_BYTES: usize = 64 * 1024;
 
 /// Prints the URLs found in a text, one per line. Returns the exit status.

@@ -16,7 +16,7 @@ pub(super) struct Workload {
     pub(super) target: Target,
 }
 
-/// What a run does with the objects.
+/// The task of a tool in one run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     /// It fetches one object, or a list of them.

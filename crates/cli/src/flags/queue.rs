@@ -14,7 +14,7 @@ impl DeferrableFlags for QueueFlags {}
 /// The help of the address of a queue, the same in all sub-commands.
 const QUEUE_HELP: &str = "Queue: nats://[USER@]HOST[:PORT]/NAME, or tls:// to require TLS";
 
-/// What the sub-command does.
+/// The description of `queue` in the help.
 pub const QUEUE_ABOUT: &str = "Fetch one list with many machines, over NATS JetStream";
 
 /// Returns a command that has the sub-command `queue` only, for its manual pages. It does not depend on the feature.

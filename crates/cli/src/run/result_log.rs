@@ -19,7 +19,7 @@ pub(super) struct TransferResult<'r> {
     pub(super) file: Option<(&'r Path, &'r Metadata)>,
 }
 
-/// Whether a result is final.
+/// Says whether a transfer has ended, or is tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Disposition {
     /// The result is final.

@@ -17,7 +17,7 @@ const LIMIT: &str = "4";
 /// The options of the workers.
 const OPTIONS: [&str; 7] =
     ["--wait", "--parallel-max-host", LIMIT, "--retry-delay", "0.5", "--max-tries", "1000"];
-/// One line of so many is of the FTP server.
+/// Every fourth line names the FTP server, the others name the web server.
 const FTP_SHARE: usize = 4;
 /// The time between two failures.
 const PAUSE: Duration = Duration::from_millis(400);

@@ -18,7 +18,7 @@ struct Guarded {
     site: Site,
     /// The options of the login.
     options: Vec<String>,
-    /// What nothing that is printed may contain.
+    /// The texts that must not be printed.
     secrets: Vec<String>,
 }
 
