@@ -19,6 +19,7 @@ use super::context::Run;
 use super::delete_extraneous::{ListedNames, remove_entry_of_other_kind};
 use super::file_queue::{FileQueue, transfer_of};
 use super::output::try_keep_existing;
+use super::output_paths::Reserved;
 use super::page_walk::{PageWalk, SavedPage, read_links};
 use super::transfer::with_observer;
 use super::work::{PlannedTransfer, Work};
@@ -342,7 +343,7 @@ impl MirrorWalker {
 
 /// Returns `true` if the journal has the unchanged file, or if it exists and `--skip-existing` is set.
 fn is_done(transfer: &Transfer, run: &Run) -> bool {
-    matches!(&transfer.output, Output::File(path) if try_keep_existing(transfer, path, false, run))
+    matches!(&transfer.output, Output::File(path) if try_keep_existing(transfer, path, Reserved::First, run))
 }
 
 /// Fetches the listing of a directory. `number` identifies it in the events of the run.

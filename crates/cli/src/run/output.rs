@@ -9,7 +9,7 @@ use fetch_url::url::Url;
 use fetch_url::{Code, Error, Phase, Response};
 
 use super::context::Run;
-use super::output_paths::make_directory;
+use super::output_paths::{Reserved, make_directory};
 use crate::error::{no_object_error, usage_error};
 use crate::job::{Output, Transfer};
 use crate::render::stdio::stdout_file;
@@ -58,26 +58,32 @@ fn free_path(path: PathBuf, number: usize, run: &Run) -> Result<PathBuf, Error> 
     free.ok_or_else(|| usage_error(format!("{} has {MAX_COPIES} copies already", path.display())))
 }
 
-/// Reserves the path of a transfer. Returns `true` if another transfer of the same URL has already reserved it.
-pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run) -> Result<bool, Error> {
+/// Creates the directory of a transfer's path if `--create-dirs` is set, and reserves the path.
+pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run) -> Result<Reserved, Error> {
     if transfer.entry.is_none() {
         make_parent(path, run)?;
     }
     // The mirror has given unique paths to its pages; a page and a link that redirects to it share theirs.
     if run.has_single_transfer() || transfer.is_page_link() {
-        return Ok(false);
+        return Ok(Reserved::First);
     }
-    run.output_paths.reserve(path, number, &transfer.url)
+    run.output_paths.reserve(path, number, &transfer.url, transfer.checksum.as_ref())
 }
 
-/// Returns `true` if the file need not be fetched: it exists and `--skip-existing` is set, or the journal contains it.
+/// Returns `true` if the file need not be fetched: it exists and `--skip-existing` is set, or the journal contains it, or
+/// an earlier line of the batch has fetched it.
 /// A file that this run has already written or kept under another name, such as `x` and `X` on a case-insensitive file
 /// system, does not count.
-pub(super) fn try_keep_existing(transfer: &Transfer, path: &Path, is_repeated: bool, run: &Run) -> bool {
+pub(super) fn try_keep_existing(transfer: &Transfer, path: &Path, reserved: Reserved, run: &Run) -> bool {
+    if reserved == (Reserved::Repeated { is_finished: true }) && run.journal.is_some() {
+        return path.is_file();
+    }
     let existing = run.options.skips_existing.then(|| fs::metadata(path).ok()).flatten();
-    let journal = run.journal.as_ref().filter(|journal| is_repeated || journal.has_earlier_entries());
+    let journal = run.journal.as_ref().filter(|journal| journal.has_earlier_entries());
     let kept = existing.or_else(|| journal?.unchanged_file(transfer, path));
-    kept.is_some_and(|file| is_repeated || run.has_single_transfer() || run.output_paths.add_kept(&file))
+    kept.is_some_and(|file| {
+        reserved.is_repeated() || run.has_single_transfer() || run.output_paths.add_kept(&file)
+    })
 }
 
 /// Opens the file of a transfer. Files of a mirror stay below its directory, even if it contains symbolic links.

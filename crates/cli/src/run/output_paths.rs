@@ -1,14 +1,14 @@
 //! Output paths of a run: two transfers must not write the same file.
 
 use std::cell::RefCell;
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, Metadata};
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use fetch_url::{Code, Error, Phase};
+use fetch_url::{Checksum, Code, Error, Phase};
 
 use crate::error::usage_error;
 
@@ -24,7 +24,38 @@ pub(super) fn make_directory(path: &Path) -> Result<(), Error> {
 /// Device and inode of a file.
 type FileId = (u64, u64);
 
+/// How a path was reserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reserved {
+    /// By this transfer only.
+    First,
+    /// Also by an earlier transfer of the same URL. With `is_finished`, that transfer has written the complete file, and
+    /// has verified the checksum of this transfer if it has one.
+    Repeated { is_finished: bool },
+}
+
+impl Reserved {
+    /// Returns `true` if an earlier transfer of the same URL has reserved the path.
+    pub(super) const fn is_repeated(self) -> bool {
+        matches!(self, Self::Repeated { .. })
+    }
+}
+
+/// The transfer that has reserved a path. A run may have millions of paths, so 32-bit hashes are stored.
+#[derive(Clone, Copy)]
+struct Owner {
+    /// The hash of the URL.
+    url: u32,
+    /// The hash of the number of the transfer, or after its end that of the checksum with [`FINISHED`].
+    state: u32,
+}
+
+/// Marks the state of a finished file.
+const FINISHED: u32 = 1 << 31;
+
 /// The files of one run.
+///
+/// The trees grow by small nodes: a hash table would need the old and the new table at the same time to grow.
 ///
 /// Two paths can name one file: `f` and `./f`, a link to a directory, names that differ in case or Unicode
 /// normalisation. Paths are therefore compared by device and inode of the directory plus the file name, and finished
@@ -32,43 +63,58 @@ type FileId = (u64, u64);
 #[derive(Default)]
 pub(super) struct OutputPaths {
     hash: RandomState,
-    /// The number and the URL hash of the transfer of each path, by the hash of the path.
-    urls: RefCell<HashMap<u64, (usize, u64)>>,
+    /// The owners of the paths, by the hash of the path.
+    owners: RefCell<BTreeMap<u64, Owner>>,
     /// The directories of the paths, by the hash of their paths.
     directories: RefCell<HashMap<u64, FileId>>,
     /// The hashes of the identities of finished files.
-    finished: RefCell<HashSet<u64>>,
+    finished: RefCell<BTreeSet<u64>>,
 }
 
 impl OutputPaths {
-    /// Reserves `path` for the transfer `number`. Fails with [`Code::Usage`] if another URL has reserved the path.
-    /// Returns `true` if the same URL has already reserved it.
-    pub(super) fn reserve(&self, path: &Path, number: usize, url: &str) -> Result<bool, Error> {
-        let url = (number, self.hash.hash_one(url));
-        let before = match self.urls.borrow_mut().entry(self.path_hash(path)) {
+    /// Reserves `path` for the transfer `number` of `url`, which must have `checksum`. Fails with [`Code::Usage`] if
+    /// another URL has reserved the path.
+    pub(super) fn reserve(
+        &self,
+        path: &Path,
+        number: usize,
+        url: &str,
+        checksum: Option<&Checksum>,
+    ) -> Result<Reserved, Error> {
+        let own = Owner { url: self.short_hash(url), state: self.writing(number) };
+        let before = match self.owners.borrow_mut().entry(self.path_hash(path)) {
             Entry::Vacant(entry) => {
-                entry.insert(url);
-                return Ok(false);
+                entry.insert(own);
+                return Ok(Reserved::First);
             }
             Entry::Occupied(entry) => *entry.get(),
         };
-        let is_same = before.0 == url.0 || before.1 == url.1;
+        let is_same = before.state == own.state || before.url == own.url;
         // Several URLs may be written to one device or FIFO.
         if is_same || fs::symlink_metadata(path).is_ok_and(|facts| !facts.is_file()) {
-            return Ok(true);
+            let is_verified = checksum.is_none() || before.state == self.finished_with(checksum);
+            return Ok(Reserved::Repeated { is_finished: before.state & FINISHED != 0 && is_verified });
         }
         Err(conflict(path))
     }
 
     /// Returns `true` if another transfer than `number` has reserved `path`.
     pub(super) fn is_reserved(&self, path: &Path, number: usize) -> bool {
-        let path = self.path_hash(path);
-        self.urls.borrow().get(&path).is_some_and(|(own, _)| *own != number)
+        let owner = self.owners.borrow().get(&self.path_hash(path)).copied();
+        owner.is_some_and(|owner| owner.state != self.writing(number))
     }
 
     /// Fails if the existing file at `path`, which would be replaced, was written by this run.
     pub(super) fn check_replaced(&self, path: &Path, replaced: Option<FileId>) -> Result<(), Error> {
         if replaced.is_some_and(|id| self.is_finished(id)) { Err(conflict(path)) } else { Ok(()) }
+    }
+
+    /// Records that this run has written the complete file at `path`, which has `checksum`.
+    pub(super) fn add_written(&self, path: &Path, checksum: Option<&Checksum>, id: FileId) {
+        if let Some(owner) = self.owners.borrow_mut().get_mut(&self.path_hash(path)) {
+            owner.state = self.finished_with(checksum);
+        }
+        self.add_finished(id);
     }
 
     /// Records that this run has finished the file.
@@ -85,6 +131,21 @@ impl OutputPaths {
 
     fn is_finished(&self, id: FileId) -> bool {
         self.finished.borrow().contains(&self.hash.hash_one(id))
+    }
+
+    /// Returns the state of a path that the transfer `number` is writing.
+    fn writing(&self, number: usize) -> u32 {
+        self.short_hash(number) & !FINISHED
+    }
+
+    /// Returns the state of a path whose file is complete and has `checksum`.
+    fn finished_with(&self, checksum: Option<&Checksum>) -> u32 {
+        self.short_hash(checksum.map(ToString::to_string)) | FINISHED
+    }
+
+    fn short_hash(&self, value: impl Hash) -> u32 {
+        // The lower half of the hash.
+        self.hash.hash_one(value) as u32
     }
 
     /// Returns the hash of the directory's device and inode and the file name, or of the path if the directory does not

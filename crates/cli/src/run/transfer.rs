@@ -14,6 +14,7 @@ use fetch_url::{Body, Checksum, Code, Content, Error, Phase, Receipt, Request, R
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
+use super::output_paths::Reserved;
 use super::{checksum, copies, document_facts, dry_run, header_files, not_fetchable, output, session};
 use crate::flags::Format;
 use crate::job::{Output, Transfer, news};
@@ -51,14 +52,14 @@ async fn run_stages(
     let path = output::path_before_response(transfer, request.url(), report.number, run)?;
     report.file.clone_from(&path);
 
-    let is_repeated = match &path {
+    let reserved = match &path {
         Some(path) => output::reserve(path, report.number, transfer, run)?,
-        None => false,
+        None => Reserved::First,
     };
 
     // 2. Check whether it can be skipped.
     if let Some(path) = &path
-        && can_skip(&request, transfer, path, is_repeated, run, report).await?
+        && can_skip(&request, transfer, path, reserved, run, report).await?
     {
         report.is_skipped = true;
         return Ok(());
@@ -68,7 +69,7 @@ async fn run_stages(
     }
     let has_condition = request.condition().is_some();
     let exists = has_condition && path.as_deref().is_some_and(Path::exists);
-    let mut file = open_file(path.as_deref(), transfer, is_repeated, run)?;
+    let mut file = open_file(path.as_deref(), transfer, reserved, run)?;
     let expected = checksum::expected(&request, transfer, run).await?;
 
     // 3. Fetch.
@@ -127,11 +128,11 @@ async fn can_skip(
     request: &Request,
     transfer: &Transfer,
     path: &Path,
-    is_repeated: bool,
+    reserved: Reserved,
     run: &Run,
     report: &mut TransferReport,
 ) -> Result<bool, Error> {
-    if output::try_keep_existing(transfer, path, is_repeated, run) {
+    if output::try_keep_existing(transfer, path, reserved, run) {
         return Ok(true);
     }
     if let Some(page) = &transfer.ordinary_page {
@@ -153,12 +154,12 @@ async fn can_skip(
 fn open_file(
     path: Option<&Path>,
     transfer: &Transfer,
-    is_repeated: bool,
+    reserved: Reserved,
     run: &Run,
 ) -> Result<Option<FileSink>, Error> {
     let Some(path) = path else { return Ok(None) };
     let file = output::open(path, existing_file::length(path, transfer, run), transfer, run)?;
-    if !is_repeated {
+    if !reserved.is_repeated() {
         run.output_paths.check_replaced(path, file.replaced_file_id())?;
     }
     Ok(Some(file))

@@ -49,6 +49,7 @@ pub struct Journal {
     path: PathBuf,
     subject: String,
     hasher: LineHasher,
+    /// The digests of the entries of earlier runs.
     done: HashSet<u128>,
     /// The number of lines of this run.
     lines: u64,
@@ -200,7 +201,8 @@ impl Journal {
         self.has_earlier_entries
     }
 
-    /// Returns `true` if the file at `path` was fetched from `source` with these facts and is unchanged since.
+    /// Returns `true` if an earlier run fetched the file at `path` from `source` with these facts, and it is unchanged
+    /// since.
     pub fn has(&self, path: &str, source: &str, facts: &str, file: &Metadata) -> bool {
         self.done.contains(&self.hasher.line_digest(&Entry::new(path, source, facts, file)))
     }
@@ -218,7 +220,7 @@ impl Journal {
     /// [`Code::SinkFailed`] if lines cannot be written.
     pub fn add(&mut self, path: &str, source: &str, facts: &str, file: &Metadata) -> Result<(), Error> {
         let entry = Entry::new(path, source, facts, file);
-        if !self.done.insert(self.hasher.line_digest(&entry)) {
+        if self.has_earlier_entries && self.done.contains(&self.hasher.line_digest(&entry)) {
             return Ok(());
         }
         if self.lines == 0 {

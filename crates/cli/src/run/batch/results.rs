@@ -25,8 +25,9 @@ impl Batch {
         // Devices are not recorded.
         let file =
             path.and_then(|path| Some((path, fs::symlink_metadata(path).ok().filter(Metadata::is_file)?)));
-        if let Some((_, file)) = &file {
-            self.run.output_paths.add_finished((file.dev(), file.ino()));
+        if let Some((path, file)) = &file {
+            let id = (file.dev(), file.ino());
+            self.run.output_paths.add_written(path, transfer.checksum.as_ref(), id);
         }
         let Some(log) = self.run.log_of_results() else { return Disposition::Final };
         let file = file.as_ref().map(|(path, file)| (*path, file));

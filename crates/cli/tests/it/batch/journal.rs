@@ -346,6 +346,23 @@ fn journal_contains_no_passwords() {
     assert_eq!((requested, ftp.connections()), (vec!["no".to_owned()], sessions));
 }
 
+#[test]
+fn repeated_line_is_fetched_once_unless_it_has_another_checksum() {
+    let (site, dir) = (Site::start(), temp_dir());
+    let abc = site.http.url("abc");
+    let lines = [format!("{abc}\tf"), format!("{abc}\tf\t{MD5_OF_ABC}")];
+    let [plain, verified] = &lines;
+    write_list(
+        dir.path(),
+        &[plain, plain, verified, verified, plain].map(|line| format!("{line}\n")).concat(),
+    );
+    let requested = site.requested_by(0, || batch(dir.path(), &[]));
+    assert_eq!(requested, ["abc", "abc"]);
+    let other = verified.replace(MD5_OF_ABC, MD5_OF_EMPTY);
+    write_list(dir.path(), &format!("{plain}\n{plain}\n{other}\n"));
+    batch(dir.path(), &[]).assert_exit(91);
+}
+
 /// Lines with alternative URLs, checksums and file names.
 #[test]
 fn changed_lines_are_fetched_again() {
