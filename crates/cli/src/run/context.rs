@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::PathBuf;
 
-use fetch_url::mirror::Journal;
+use fetch_url::mirror::{DirHandle, Journal};
 use fetch_url::{Code, Error};
 
 use super::checksum_lists::ChecksumLists;
@@ -26,6 +26,8 @@ pub(super) struct Run {
     pub(super) has_dumped_header: Cell<bool>,
     /// The output paths that transfers have reserved.
     pub(super) output_paths: OutputPaths,
+    /// The directory of the last file of a mirror, with its path below the start directory.
+    pub(super) last_directory: RefCell<Option<(String, DirHandle)>>,
     /// The checksum lists that were fetched in this run.
     pub(super) checksum_lists: RefCell<ChecksumLists>,
 }
@@ -37,9 +39,15 @@ impl Run {
             Some(options) => open_journal(options, invocation.log.is_silent)?,
             None => None,
         };
-        let (output_paths, checksum_lists) = (OutputPaths::default(), RefCell::default());
-        let (open_files, has_dumped_header) = (RefCell::default(), Cell::new(false));
-        Ok(Self { invocation, journal, open_files, has_dumped_header, output_paths, checksum_lists })
+        Ok(Self {
+            invocation,
+            journal,
+            open_files: RefCell::default(),
+            has_dumped_header: Cell::new(false),
+            output_paths: OutputPaths::default(),
+            last_directory: RefCell::default(),
+            checksum_lists: RefCell::default(),
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use fetch_url::{Code, Error, Phase, Response};
 use super::context::Run;
 use super::output_paths::{Reserved, make_directory};
 use crate::error::{no_object_error, usage_error};
-use crate::job::{Output, Transfer};
+use crate::job::{MirrorJob, Output, Transfer};
 use crate::render::stdio::stdout_file;
 use crate::render::terminal::TerminalWriter;
 use crate::report::TransferReport;
@@ -96,9 +96,24 @@ pub(super) fn open(path: &Path, kept: u64, transfer: &Transfer, run: &Run) -> Re
     };
     if let (Some(entry), Some(mirror)) = (&transfer.entry, &run.mirror) {
         let (parent, name) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
-        return FileSink::open_beneath(&DirHandle::open_or_create(&mirror.directory, parent)?, name, options);
+        return FileSink::open_beneath(&open_directory(parent, mirror, run)?, name, options);
     }
     open_file(path, options)
+}
+
+/// Opens or creates the directory `below` of a mirror. The files of a directory follow one another, so the last handle
+/// is used again.
+fn open_directory(below: &str, mirror: &MirrorJob, run: &Run) -> Result<DirHandle, Error> {
+    let mut last = run.last_directory.borrow_mut();
+    if let Some((path, handle)) = &*last
+        && path == below
+        && handle.is_at_its_path()
+    {
+        return Ok(handle.clone());
+    }
+    let handle = DirHandle::open_or_create(&mirror.directory, below)?;
+    *last = Some((below.to_owned(), handle.clone()));
+    Ok(handle)
 }
 
 /// Opens a file. The error says whether its directory is missing.

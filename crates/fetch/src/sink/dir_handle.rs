@@ -5,9 +5,9 @@ use std::fs::{self, Metadata};
 use std::io::Read as _;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, mkdirat, open, openat, stat, unlinkat};
 use rustix::io::Errno;
 
 use crate::{Code, Error, Phase};
@@ -47,12 +47,18 @@ impl DirHandle {
     /// Returns a path to `name` through `/proc/self/fd`, which is valid while a handle exists. Without procfs, returns
     /// the plain path.
     pub fn path(&self, name: &str) -> PathBuf {
-        let proc_path = PathBuf::from(self.proc_path());
-        if cfg!(target_os = "linux") && proc_path.exists() {
-            proc_path.join(name)
-        } else {
-            self.display_path.join(name)
-        }
+        /// The system has procfs.
+        static HAS_PROCFS: LazyLock<bool> =
+            LazyLock::new(|| cfg!(target_os = "linux") && Path::new("/proc/self/fd").exists());
+
+        if *HAS_PROCFS { Path::new(&self.proc_path()).join(name) } else { self.display_path.join(name) }
+    }
+
+    /// Returns `true` if the path with which the directory was opened still leads to it.
+    pub fn is_at_its_path(&self) -> bool {
+        let id = |facts: &Stat| (facts.st_dev, facts.st_ino);
+        let (own, at_path) = (fstat(&self.directory), stat(&self.display_path));
+        own.is_ok_and(|own| at_path.is_ok_and(|at_path| id(&own) == id(&at_path)))
     }
 
     /// Returns the metadata of the regular file `name`, without following links.
@@ -130,9 +136,12 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let at = |name: &str| dir.path().join(name);
         let handle = DirHandle::open_or_create(dir.path(), "a/b").expect("directories");
+        assert!(handle.is_at_its_path());
         fs::rename(at("a"), at("moved")).expect("a move");
+        assert!(!handle.is_at_its_path());
         fs::create_dir(at("elsewhere")).expect("a directory");
         symlink(at("elsewhere"), at("a")).expect("a link");
+        assert!(!handle.is_at_its_path());
         fs::write(handle.path("f"), "f").expect("a file");
         assert!(at("moved/b/f").exists());
         for below in ["a", "a/b", "moved/b/f"] {
