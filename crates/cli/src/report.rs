@@ -16,7 +16,7 @@ pub(crate) struct TransferReport {
     /// The given URL.
     pub(crate) url: String,
     /// Metadata of the object, if there was a response.
-    pub(crate) meta: Option<Meta>,
+    pub(crate) meta: Option<Box<Meta>>,
     /// Request method, for protocols that have one.
     pub(crate) method: Option<String>,
     /// Value of `Referer`.

@@ -26,9 +26,12 @@ pub(crate) use self::redirect_state::RedirectState;
 /// A request for one URL: the URL, a byte range, conditions, resume data and options of the drivers.
 ///
 /// It is built by method calls and passed to [`Fetcher::fetch`](crate::Fetcher::fetch). A request can be cloned and
-/// sent several times.
+/// sent several times. Clones share their parts until one is changed.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct Request(Arc<Parts>);
+
+#[derive(Clone, Debug)]
+struct Parts {
     url: Url<'static>,
     want: Want,
     range: Option<ByteRange>,
@@ -67,14 +70,14 @@ impl Request {
     }
 
     /// Creates a request for `url`.
-    pub const fn from_url(url: Url<'static>) -> Self {
+    pub fn from_url(url: Url<'static>) -> Self {
         let redirect_state = RedirectState {
             is_cross_origin: false,
             trusts_target: false,
             is_plain_get: false,
             is_for_gateway: false,
         };
-        Self {
+        Self(Arc::new(Parts {
             url,
             want: Want::Object,
             range: None,
@@ -88,21 +91,26 @@ impl Request {
             host_permit: None,
             is_tried_once: false,
             extras: Vec::new(),
-        }
+        }))
+    }
+
+    /// Returns the parts to change them. They are copied if another request shares them.
+    fn parts_mut(&mut self) -> &mut Parts {
+        Arc::make_mut(&mut self.0)
     }
 
     /// Requests metadata only, without the object.
     #[must_use]
-    pub const fn head(mut self) -> Self {
-        self.want = Want::Head;
+    pub fn head(mut self) -> Self {
+        self.parts_mut().want = Want::Head;
         self
     }
 
     /// Requests a byte range of the object. Protocols without ranges return `Code::RangeRefused` or
     /// `Code::Unsupported`.
     #[must_use]
-    pub const fn range(mut self, range: ByteRange) -> Self {
-        self.range = Some(range);
+    pub fn range(mut self, range: ByteRange) -> Self {
+        self.parts_mut().range = Some(range);
         self
     }
 
@@ -110,30 +118,33 @@ impl Request {
     /// object is returned; `Meta::offset` is the offset of the first byte of the body.
     #[must_use]
     pub fn resuming(mut self, resume: Option<Resume>) -> Self {
-        self.resume = resume;
+        if resume.is_some() || self.0.resume.is_some() {
+            self.parts_mut().resume = resume;
+        }
         self
     }
 
     /// Requests the object only if `condition` is met. Otherwise the content of the response is
     /// [`crate::Content::Unchanged`].
     #[must_use]
-    pub const fn only_if(mut self, condition: Condition) -> Self {
-        self.condition = Some(condition);
+    pub fn only_if(mut self, condition: Condition) -> Self {
+        self.parts_mut().condition = Some(condition);
         self
     }
 
     /// Sets the server for `news:` URLs, which do not name one (RFC 1738 §3.6).
     #[must_use]
     pub fn news_server(mut self, server: HostPort<'static>) -> Self {
-        self.url = self.url.with_news_server(&server);
-        self.news_server = Some(server);
+        let parts = self.parts_mut();
+        parts.url = parts.url.clone().with_news_server(&server);
+        parts.news_server = Some(server);
         self
     }
 
     /// Calls `observer` for redirects and retries of this request.
     #[must_use]
     pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.observer = Some(SharedObserver(observer));
+        self.parts_mut().observer = Some(SharedObserver(observer));
         self
     }
 
@@ -141,7 +152,7 @@ impl Request {
     /// permit is released and acquired again.
     #[must_use]
     pub fn with_permit(mut self, permit: Option<Arc<HostPermit>>) -> Self {
-        self.host_permit = permit;
+        self.parts_mut().host_permit = permit;
         self
     }
 
@@ -195,7 +206,7 @@ impl Request {
     /// Attaches a value for one driver, such as [`SpecialFiles`]. The driver looks it up by its type.
     #[must_use]
     pub fn with_extra<T: Send + Sync + 'static>(mut self, extra: T) -> Self {
-        self.extras.push(Arc::new(extra));
+        self.parts_mut().extras.push(Arc::new(extra));
         self
     }
 
@@ -220,88 +231,88 @@ impl Request {
     }
 
     fn replace_extra<T: Send + Sync + 'static>(mut self, extra: T) -> Self {
-        self.extras.retain(|other| !other.is::<T>());
+        self.parts_mut().extras.retain(|other| !other.is::<T>());
         self.with_extra(extra)
     }
 
     /// Returns the URL: after a redirect, its target.
-    pub const fn url(&self) -> &Url<'static> {
-        &self.url
+    pub fn url(&self) -> &Url<'static> {
+        &self.0.url
     }
 
     /// Returns what the request asks for: the object, or metadata only.
-    pub const fn want(&self) -> Want {
-        self.want
+    pub fn want(&self) -> Want {
+        self.0.want
     }
 
     /// Returns the requested byte range.
-    pub const fn wanted_range(&self) -> Option<ByteRange> {
-        self.range
+    pub fn wanted_range(&self) -> Option<ByteRange> {
+        self.0.range
     }
 
     /// Returns the resume data of the partial download.
-    pub const fn resume(&self) -> Option<&Resume> {
-        self.resume.as_ref()
+    pub fn resume(&self) -> Option<&Resume> {
+        self.0.resume.as_ref()
     }
 
     /// Returns the driver value of type `T`, if one was attached.
     pub fn extra<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.extras.iter().find_map(|extra| extra.downcast_ref())
+        self.0.extras.iter().find_map(|extra| extra.downcast_ref())
     }
 
     /// Returns the condition.
-    pub const fn condition(&self) -> Option<Condition> {
-        self.condition
+    pub fn condition(&self) -> Option<Condition> {
+        self.0.condition
     }
 
     /// Returns the credentials for the server, which the engine has selected for this attempt.
-    pub const fn login(&self) -> Option<&Credential> {
-        self.login.as_ref()
+    pub fn login(&self) -> Option<&Credential> {
+        self.0.login.as_ref()
     }
 
     /// Returns `true` if a redirect has led to another origin. The driver must then not send credentials, cookies or
     /// headers that the caller gave for the original server.
-    pub const fn is_cross_origin(&self) -> bool {
-        self.redirect_state.is_cross_origin && !self.redirect_state.trusts_target
+    pub fn is_cross_origin(&self) -> bool {
+        self.0.redirect_state.is_cross_origin && !self.0.redirect_state.trusts_target
     }
 
     /// Returns `true` if a redirect has led to another origin, even if the caller trusts it.
-    pub(crate) const fn has_left_origin(&self) -> bool {
-        self.redirect_state.is_cross_origin
+    pub(crate) fn has_left_origin(&self) -> bool {
+        self.0.redirect_state.is_cross_origin
     }
 
     /// Returns `true` if the request is a GET without the caller's method and body, for example after a redirect with
     /// status 303. The driver must then send neither.
-    pub const fn is_plain_get(&self) -> bool {
-        self.redirect_state.is_plain_get
+    pub fn is_plain_get(&self) -> bool {
+        self.0.redirect_state.is_plain_get
     }
 
     /// Returns the permit of the host limiter.
     pub(crate) fn host_permit(&self) -> Option<&HostPermit> {
-        self.host_permit.as_deref()
+        self.0.host_permit.as_deref()
     }
 
     /// Passes an event to the observer.
     pub(crate) fn notify(&self, event: &Event<'_>) {
-        if let Some(SharedObserver(observer)) = &self.observer {
+        if let Some(SharedObserver(observer)) = &self.0.observer {
             observer.observe(event);
         }
     }
 
     /// Switches the retries of this request off.
-    pub(crate) const fn tried_once(mut self) -> Self {
-        self.is_tried_once = true;
+    pub(crate) fn tried_once(mut self) -> Self {
+        self.parts_mut().is_tried_once = true;
         self
     }
 
     /// Returns when the request is sent again: as the policy says, unless retries are switched off.
-    pub(crate) const fn retry_rules(&self, policy: Retry) -> Retry {
-        if self.is_tried_once { Retry::never() } else { policy }
+    pub(crate) fn retry_rules(&self, policy: Retry) -> Retry {
+        if self.0.is_tried_once { Retry::never() } else { policy }
     }
 
     /// Removes the byte range.
-    pub(crate) const fn without_range(mut self) -> Self {
-        self.range = None;
+    pub(crate) fn without_range(mut self) -> Self {
+        self.parts_mut().range = None;
         self
     }
 
@@ -309,65 +320,67 @@ impl Request {
     /// no range, resume data, condition, method or body. Credentials are not sent to another origin.
     #[must_use]
     pub fn for_related(&self, url: Url<'static>) -> Self {
-        let is_cross_origin = self.has_left_origin() || !self.url.same_origin(&url);
+        let is_cross_origin = self.has_left_origin() || !self.0.url.same_origin(&url);
         let redirect_state =
             RedirectState { is_cross_origin, is_plain_get: true, ..RedirectState::default() };
         let mut this = self.clone().redirected_to(url, redirect_state);
-        (this.want, this.range, this.resume, this.condition) = (Want::Object, None, None, None);
+        let parts = this.parts_mut();
+        (parts.want, parts.range, parts.resume, parts.condition) = (Want::Object, None, None, None);
         this
     }
 
     /// Marks the URL as chosen by a document or server, not by the caller: credentials, cookies, method, body and most
     /// headers of the caller are not sent, as after a redirect to another server.
     #[must_use]
-    pub const fn from_document(mut self) -> Self {
-        self.redirect_state.is_cross_origin = true;
-        self.redirect_state.trusts_target = false;
-        self.redirect_state.is_plain_get = true;
+    pub fn from_document(mut self) -> Self {
+        let state = &mut self.parts_mut().redirect_state;
+        (state.is_cross_origin, state.trusts_target, state.is_plain_get) = (true, false, true);
         self
     }
 
     /// Returns the request for the gateway's `url`. Credentials and headers for the original server are not sent to
     /// the gateway.
     pub(crate) fn through_gateway(self, url: Url<'static>) -> Self {
-        let is_plain_get = self.is_plain_get() || !matches!(self.url, Url::Http(_));
+        let is_plain_get = self.is_plain_get() || !matches!(self.0.url, Url::Http(_));
         let redirect_state =
             RedirectState { is_cross_origin: true, trusts_target: false, is_plain_get, is_for_gateway: true };
         self.redirected_to(url, redirect_state)
     }
 
     /// Returns `true` if the request goes to a gateway that the caller configured.
-    pub(crate) const fn is_for_gateway(&self) -> bool {
-        self.redirect_state.is_for_gateway
+    pub(crate) fn is_for_gateway(&self) -> bool {
+        self.0.redirect_state.is_for_gateway
     }
 
     /// Returns the request for another URL with the new redirect state.
     pub(crate) fn redirected_to(mut self, url: Url<'static>, redirect_state: RedirectState) -> Self {
-        self.url = match &self.news_server {
+        let parts = self.parts_mut();
+        parts.url = match &parts.news_server {
             Some(server) => url.with_news_server(server),
             None => url,
         };
-        self.redirect_state = redirect_state;
-        self.redirected_from = None;
+        (parts.redirect_state, parts.redirected_from) = (redirect_state, None);
         self
     }
 
     /// Returns the request for the target of a redirect.
     pub(crate) fn after_redirect(self, url: Url<'static>, redirect_state: RedirectState) -> Self {
-        let from = self.url.clone();
+        let from = self.0.url.clone();
         let mut this = self.redirected_to(url, redirect_state);
-        this.redirected_from = Some(from);
+        this.parts_mut().redirected_from = Some(from);
         this
     }
 
     /// Returns the URL whose response redirected to this one.
-    pub(crate) const fn redirected_from(&self) -> Option<&Url<'static>> {
-        self.redirected_from.as_ref()
+    pub(crate) fn redirected_from(&self) -> Option<&Url<'static>> {
+        self.0.redirected_from.as_ref()
     }
 
     /// Sets the credentials for this attempt.
     pub(crate) fn with_login(mut self, login: Option<Credential>) -> Self {
-        self.login = login;
+        if login.is_some() || self.0.login.is_some() {
+            self.parts_mut().login = login;
+        }
         self
     }
 }

@@ -17,7 +17,7 @@ use crate::{Body, Code, Error, Listing, Meta, NotFetchable, Phase, Session};
 #[non_exhaustive]
 pub struct Response {
     /// The metadata of the object and of the request.
-    pub meta: Meta,
+    pub meta: Box<Meta>,
     /// The object.
     pub content: Content,
     /// The error of an error response whose body the caller requested (`HttpOptions::deliver_error_body`).
@@ -44,17 +44,17 @@ pub enum Content {
 
 impl Response {
     /// Creates a response, for drivers.
-    pub const fn new(meta: Meta, content: Content) -> Self {
-        Self { meta, content, status_error: None }
+    pub fn new(meta: impl Into<Box<Meta>>, content: Content) -> Self {
+        Self { meta: meta.into(), content, status_error: None }
     }
 
     /// Returns the URL of the response, after all redirects.
-    pub const fn url(&self) -> &Url<'static> {
+    pub fn url(&self) -> &Url<'static> {
         &self.meta.url
     }
 
     /// Returns the size of the complete object in bytes, if the server reported it.
-    pub const fn size(&self) -> Option<u64> {
+    pub fn size(&self) -> Option<u64> {
         self.meta.head.size
     }
 
@@ -64,7 +64,7 @@ impl Response {
     }
 
     /// Returns the modification time in seconds since 1970-01-01 UTC, if the server reported it.
-    pub const fn last_modified(&self) -> Option<i64> {
+    pub fn last_modified(&self) -> Option<i64> {
         self.meta.head.modified
     }
 
@@ -143,6 +143,6 @@ impl Response {
                 return Err(Error::new(Code::Usage, Phase::Deliver, detail).with_url(&meta.url));
             }
         };
-        Ok((meta, body))
+        Ok((*meta, body))
     }
 }

@@ -80,7 +80,7 @@ impl Segments {
             Err(error) if error.code() == Code::RangeRefused => return Ok(None),
             Err(error) => return Err(error),
         };
-        let source = Source { request: request.clone(), meta };
+        let source = Source { request: request.clone(), meta: *meta };
         if !source.has_sent(&second.meta, segments[1].request_offset()) {
             return Ok(None);
         }

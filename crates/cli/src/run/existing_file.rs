@@ -83,7 +83,7 @@ pub(super) async fn compare(
     match meta.head.size {
         Some(size) if size == length => {
             note(&format!("{} is already complete: {length} bytes", path.display()), transfer, run);
-            Ok(ExistingFile::Complete(Box::new(meta)))
+            Ok(ExistingFile::Complete(meta))
         }
         Some(size) if size > length => match resume(path, length, &meta) {
             Some(resume) => Ok(ExistingFile::Start(resume)),

@@ -136,7 +136,7 @@ impl MirrorWalker {
                 self.tree.borrow_mut().add_redirect(entry, target);
                 self.pages.end_without_links();
             }
-            None => self.pages.end(entry, report.meta.as_ref(), is_complete),
+            None => self.pages.end(entry, report.meta.as_deref(), is_complete),
         }
         self.queue_changed.notify_waiters();
     }

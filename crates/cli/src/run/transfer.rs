@@ -74,7 +74,7 @@ async fn run_stages(
 
     // 3. Fetch.
     if let Some(page) = &transfer.ordinary_page {
-        report.meta = Some(page.meta.clone());
+        report.meta = Some(Box::new(page.meta.clone()));
         return save_response(page.to_response(), file, expected, transfer, run, report).await;
     }
     let mut resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
@@ -83,7 +83,7 @@ async fn run_stages(
     {
         match existing_file::compare(path, &request, transfer, run).await? {
             ExistingFile::Complete(meta) if expected.is_none() => {
-                (report.meta, report.is_skipped) = (Some(*meta), true);
+                (report.meta, report.is_skipped) = (Some(meta), true);
                 return Ok(());
             }
             ExistingFile::Start(start) => resume = Some(start),
@@ -212,7 +212,7 @@ async fn save_response(
     progress.finish(saved.as_ref().ok().and(report.file.as_deref()).filter(|_| prints_each_file(run)));
     let receipt = saved?;
     print_notes(&receipt, run, is_read_now);
-    header_files::save_etag(report.meta.as_ref(), run)?;
+    header_files::save_etag(report.meta.as_deref(), run)?;
     report.receipt = Some(receipt);
     refusal.filter(|_| run.options.fails_with_body).map_or(Ok(()), Err)
 }
@@ -282,7 +282,7 @@ async fn fetch_in_segments(
         let observed = copies.into_iter().map(|request| with_observer(request, run, report)).collect();
         segments = segments.with_copies(observed).await;
     }
-    report.meta = Some(meta);
+    report.meta = Some(Box::new(meta));
     let mut progress = start_progress(run, transfer, report);
     let sink = expected.into_iter().fold(Sink::file(file), Sink::with_checksum);
     let saved = segments.save(sink, &mut progress).await;

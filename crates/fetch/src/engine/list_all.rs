@@ -77,7 +77,7 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
                         tokio::task::yield_now().await;
                     }
                 }
-                Ok(None) => return Ok(finished_listing(request, meta, entries, &listing)),
+                Ok(None) => return Ok(finished_listing(request, *meta, entries, &listing)),
                 Err(error) => break error.with_url(&meta.url),
             }
             if memory > MAX_MEMORY {
@@ -87,7 +87,7 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
         };
         if error.code() == Code::LimitReached {
             return Ok(DirectoryListing {
-                meta,
+                meta: *meta,
                 entries,
                 limit_error: Some(error),
                 is_complete: false,

@@ -140,7 +140,7 @@ impl EngineResumer {
         }
         self.object = ReceivedObject::new(&response.meta);
         Ok(ResumedBody {
-            meta: response.meta,
+            meta: *response.meta,
             body,
             is_restart: !is_same && !is_untouched,
             retries: self.retries.retries(),

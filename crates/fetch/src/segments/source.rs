@@ -33,5 +33,5 @@ pub(super) async fn plan_copies(fetcher: &Fetcher, copies: Vec<Request>, size: u
 
 async fn plan_copy(fetcher: &Fetcher, request: Request, size: u64) -> Option<Source> {
     let meta = fetcher.fetch(request.clone().head().tried_once()).await.ok()?.meta;
-    (meta.head.size == Some(size) && meta.validator.is_some()).then_some(Source { request, meta })
+    (meta.head.size == Some(size) && meta.validator.is_some()).then(|| Source { request, meta: *meta })
 }

@@ -146,7 +146,7 @@ async fn answer(
 ) -> Result<Answer, Error> {
     let Response { meta, content, status_error, .. } = response;
     if let Url::Http(_) = meta.url {
-        return http_answer::http_answer(shared, head, asked.form, meta, content, status_error).await;
+        return http_answer::http_answer(shared, head, asked.form, *meta, content, status_error).await;
     }
     let etag = etag(&meta);
     if etag.as_deref().is_some_and(|etag| matches_etag(head, etag)) {

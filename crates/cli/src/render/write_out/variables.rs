@@ -51,12 +51,12 @@ pub(super) const VARIABLES: &[Variable] = &[
     Variable {
         name: "num_headers",
         value: |report| {
-            VariableValue::Number(report.meta.as_ref().map_or(0, |meta| meta.fields.len() as u64))
+            VariableValue::Number(report.meta.as_deref().map_or(0, |meta| meta.fields.len() as u64))
         },
     },
     Variable {
         name: "num_redirects",
-        value: |report| VariableValue::Number(report.meta.as_ref().map_or(0, |meta| meta.redirects.into())),
+        value: |report| VariableValue::Number(report.meta.as_deref().map_or(0, |meta| meta.redirects.into())),
     },
     Variable { name: "num_retries", value: |report| VariableValue::Number(report.retries().into()) },
     Variable { name: "redirect_url", value: redirect_url },
@@ -94,11 +94,11 @@ fn text(text: Option<String>) -> VariableValue {
 }
 
 pub(super) fn meta<T>(report: &TransferReport, of: impl FnOnce(&Meta) -> Option<T>) -> Option<T> {
-    report.meta.as_ref().and_then(of)
+    report.meta.as_deref().and_then(of)
 }
 
 fn steps(report: &TransferReport) -> Timings {
-    report.meta.as_ref().map(|meta| meta.timings).unwrap_or_default()
+    report.meta.as_deref().map(|meta| meta.timings).unwrap_or_default()
 }
 
 fn port(end: Option<std::net::SocketAddr>) -> u64 {
@@ -113,7 +113,7 @@ fn status(report: &TransferReport) -> u16 {
 
 /// Returns the Referer of the last request, or of the first request if there is no response.
 fn referer(report: &TransferReport) -> VariableValue {
-    text(report.meta.as_ref().map_or_else(|| report.referer.clone(), |meta| meta.referer.clone()))
+    text(report.meta.as_deref().map_or_else(|| report.referer.clone(), |meta| meta.referer.clone()))
 }
 
 fn http_version(report: &TransferReport) -> VariableValue {
