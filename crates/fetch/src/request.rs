@@ -2,13 +2,14 @@
 
 mod condition;
 mod redirect_state;
+mod shared_observer;
 
-use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use fetch_url_core::{HostPort, Url, parse};
 
+use self::shared_observer::SharedObserver;
 use crate::drivers::file::options::SpecialFiles;
 use crate::drivers::telnet::options::Connect;
 #[cfg(feature = "ftp")]
@@ -391,15 +392,5 @@ impl FromStr for Request {
     /// Parses a URL, as [`Request::new`] does.
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::new(text)
-    }
-}
-
-/// An observer that is not shown by `Debug`.
-#[derive(Clone)]
-struct SharedObserver(Arc<dyn Observer>);
-
-impl fmt::Debug for SharedObserver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Observer")
     }
 }
