@@ -50,7 +50,8 @@ impl Held {
 /// Returns how often a line was handed out: the fifth part of the reply subject, or the seventh if it has the domain
 /// and the account, too.
 fn tries(reply: &str) -> u64 {
-    let index = if reply.split('.').count() > 9 { 6 } else { 4 };
+    let dots = reply.bytes().filter(|byte| *byte == b'.').count();
+    let index = if dots > 8 { 6 } else { 4 };
     reply.split('.').nth(index).and_then(|tries| tries.parse().ok()).unwrap_or(1)
 }
 

@@ -107,7 +107,7 @@ impl Recorder {
         let subject = self.shared.queue.record_subject(&held.digest);
         let message = entry.to_message(held.line.as_ref());
         self.last_number += 1;
-        let inbox = format!("{}.{}", self.inbox, self.last_number);
+        let inbox = [self.inbox.as_str(), ".", &self.last_number.to_string()].concat();
         let sent =
             self.client.publish_with_reply_and_headers(subject, inbox, self.headers.clone(), message).await;
         match sent {
