@@ -179,6 +179,8 @@ impl FileSink {
 
     /// Returns a sink that writes to a new file, which has no name until it is complete or large.
     fn without_name(file: File, paths: PartPaths, options: FileOptions) -> Self {
+        // With `resume`, there may be a state file whose `.part` file the user has removed.
+        let may_have_state_file = options.resume && fs::symlink_metadata(paths.state()).is_ok();
         let part = Part {
             file,
             file_id: None,
@@ -190,7 +192,7 @@ impl FileSink {
             is_resumable: true,
             state_written: Instant::now(),
             stage: PartStage::New,
-            may_have_state_file: options.resume,
+            may_have_state_file,
             replaced: None,
         };
         Self { kind: FileKind::Part(Box::new(part)), resume: None, earlier_url: None, kept: 0 }
