@@ -51,6 +51,13 @@ pub use tls::{TlsFlags, TlsMax};
 pub use values::ContinueAt;
 use values::{parse_count, parse_range, parse_seconds, parse_size};
 
+/// The forms of the command line.
+const USAGE: &str = if cfg!(feature = "queue") {
+    "fetch-url [OPTIONS] URL...\n       fetch-url mirror|queue|serve|explain|extract|completions ..."
+} else {
+    "fetch-url [OPTIONS] URL...\n       fetch-url mirror|serve|explain|extract|completions ..."
+};
+
 /// Fetch any URL of RFC 1738: ftp, http, gopher, news, nntp, wais, prospero, file and others
 #[derive(Debug, Parser)]
 #[command(
@@ -60,9 +67,7 @@ use values::{parse_count, parse_range, parse_seconds, parse_size};
     args_conflicts_with_subcommands = true,
     args_override_self = true
 )]
-#[command(
-    override_usage = "fetch-url [OPTIONS] URL...\n       fetch-url mirror|serve|explain|extract|completions ..."
-)]
+#[command(override_usage = USAGE)]
 #[command(after_help = "Run fetch-url --help for the exit statuses.", after_long_help = exit_statuses())]
 pub struct Flags {
     /// Sub-command other than fetching.

@@ -14,6 +14,10 @@ use crate::{Url, parse};
 /// assert_eq!(fetch_url_core::mask_password("ftp://me:secret@h/a b"), "ftp://me:******@h/a b");
 /// ```
 pub fn mask_password(text: &str) -> String {
+    // Most URLs have no password, and need not be parsed.
+    if !text.contains('@') {
+        return text.to_owned();
+    }
     if parse(text).is_ok_and(|parsed| matches!(parsed.url, Url::News(_))) {
         return text.to_owned();
     }

@@ -1,9 +1,11 @@
 //! The final entry of a line in the record.
 
+use bytes::Bytes;
 use fetch_url::url::mask_password;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::Line;
+use crate::json::ObjectWriter;
 
 /// The version of the entries.
 const VERSION: u64 = 1;
@@ -47,30 +49,31 @@ impl Entry {
 
     /// Returns the entry as a message. URLs in the record have no passwords; `line` is kept complete for failed lines
     /// only, so that they can be tried again.
-    pub(crate) fn to_json(&self, line: Option<&Line>) -> Value {
-        let mut object = json!({ "v": VERSION, "tries": self.tries, "worker": self.worker });
+    pub(crate) fn to_message(&self, line: Option<&Line>) -> Bytes {
+        let mut object =
+            ObjectWriter::new().number("v", VERSION).number("tries", self.tries).text("worker", &self.worker);
         if let Some(url) = line.and_then(|line| line.urls().first()) {
-            object["url"] = json!(mask_password(url));
+            object = object.text("url", &mask_password(url));
         }
         match &self.outcome {
             Outcome::Done { file, bytes } => {
-                object["state"] = json!("done");
-                object["bytes"] = json!(bytes);
+                object = object.text("state", "done").number("bytes", *bytes);
                 if let Some(file) = file {
-                    object["file"] = json!(file);
+                    object = object.text("file", file);
                 }
             }
             Outcome::Failed { code, exit_status, message } => {
-                object["state"] = json!("failed");
-                object["code"] = json!(code);
-                object["exit_status"] = json!(exit_status);
-                object["message"] = json!(message);
+                object = object
+                    .text("state", "failed")
+                    .text("code", code)
+                    .number("exit_status", u64::from(*exit_status))
+                    .text("message", message);
                 if let Some(line) = line {
-                    object["line"] = line.to_json();
+                    object = object.json("line", &line.to_json());
                 }
             }
         }
-        object
+        object.finish()
     }
 
     /// Parses an entry. Returns `None` for a message that is not an entry of this version.
@@ -110,10 +113,10 @@ mod tests {
             Outcome::Failed { code: "not_found".to_owned(), exit_status: 78, message: "no file".to_owned() };
         for outcome in [done, failed] {
             let entry = Entry { outcome, tries: 3, worker: "w".to_owned() };
-            let json = entry.to_json(Some(&line));
+            let json = serde_json::from_slice(&entry.to_message(Some(&line))).expect("JSON");
             assert_eq!(Entry::from_json(&json), Some(entry));
-            assert!(!json["url"].to_string().contains("secret"), "{json}");
+            assert!(!Value::to_string(&json["url"]).contains("secret"), "{json}");
         }
-        assert_eq!(Entry::from_json(&json!({ "v": 2, "state": "done" })), None);
+        assert_eq!(Entry::from_json(&serde_json::json!({ "v": 2, "state": "done" })), None);
     }
 }

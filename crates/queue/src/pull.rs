@@ -1,24 +1,27 @@
 //! Requests lines of a bucket, as many as the worker has free slots.
 
+use std::ops::ControlFlow;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use async_nats::jetstream::consumer::pull::{self, Batch};
-use async_nats::jetstream::consumer::{AckPolicy, Consumer};
-use async_nats::jetstream::{AckKind, Message};
+use async_nats::Message;
+use async_nats::jetstream::AckKind;
+use async_nats::jetstream::consumer::{AckPolicy, Consumer, pull};
 use fetch_url::{Code, Error};
-use futures_util::StreamExt as _;
+use tokio::sync::watch::Receiver;
 
 use crate::lease::Held;
 use crate::line::BadMessage;
+use crate::requests::{Reply, Requests};
 use crate::worker::Shared;
 use crate::{Entry, Lease, Line, Outcome, Queue};
 
-/// How long a request for lines waits at the server.
-const EXPIRES: Duration = Duration::from_secs(10);
-/// The wait after a failed request.
+/// The wait if the connection does not take a request.
 const ERROR_WAIT: Duration = Duration::from_secs(1);
+/// The wait after the server has refused a request, because it opens the consumer anew.
+const FAILURE_WAIT: Duration = Duration::from_millis(200);
 /// A line that arrives when all slots are busy is given back after this time.
 const SURPLUS_WAIT: Duration = Duration::from_secs(2);
 /// After a surplus line, further lines of the same request are given back for this time.
@@ -51,39 +54,147 @@ impl Queue {
 }
 
 /// Requests lines of one bucket while the worker has free slots.
-pub(crate) async fn pull_bucket(shared: Arc<Shared>, consumer: Consumer<pull::Config>) {
+pub(crate) async fn pull_bucket(shared: Arc<Shared>, number: u16) {
     let mut reconnected = shared.queue.session.reconnected();
     let mut new_consumers = shared.new_consumers.subscribe();
     loop {
-        let free = shared.wait_for_free_slot().await;
-        let active = shared.active_buckets.load(Ordering::Relaxed).max(1);
-        let count = (free / active).clamp(1, usize::from(shared.options.host_limit));
         reconnected.mark_unchanged();
         new_consumers.mark_unchanged();
-        match consumer.batch().max_messages(count).expires(EXPIRES).messages().await {
-            Ok(batch) => {
-                tokio::select! {
-                    () = take_lines(&shared, batch) => {}
-                    // The server has forgotten the request.
-                    _ = reconnected.changed() => {}
-                    _ = new_consumers.changed() => {}
-                }
+        match Requests::open(&shared.queue, number).await {
+            Ok(requests) => {
+                let bucket = Bucket { shared: shared.clone(), requests, lines_without_entry: 0 };
+                bucket.take_lines(&mut reconnected, &mut new_consumers).await;
             }
             Err(_) => tokio::time::sleep(ERROR_WAIT).await,
         }
     }
 }
 
-/// Offers the lines of one request to the worker.
-async fn take_lines(shared: &Arc<Shared>, mut batch: Batch) {
-    let active = ActiveBucket::default();
-    while let Some(Ok(message)) = batch.next().await {
-        active.mark(shared);
-        if !offer(shared, message, SURPLUS_WAIT).await {
-            while let Ok(Some(Ok(message))) = tokio::time::timeout(DRAIN_WAIT, batch.next()).await {
-                offer(shared, message, Duration::ZERO).await;
+/// A bucket from which lines are taken.
+struct Bucket {
+    shared: Arc<Shared>,
+    requests: Requests,
+    /// The number of lines in a row that were handed out once and had no entry.
+    lines_without_entry: u16,
+}
+
+impl Bucket {
+    /// Requests lines and offers them to the worker, until the server may have forgotten the requests or what it has
+    /// handed out, or until a request has delivered more lines than the worker has free slots.
+    async fn take_lines(mut self, reconnected: &mut Receiver<u64>, new_consumers: &mut Receiver<u64>) {
+        loop {
+            let free = self.shared.wait_for_free_slot().await;
+            // An error means that the connection was closed for good.
+            if reconnected.has_changed().unwrap_or(false) || new_consumers.has_changed().unwrap_or(false) {
+                return;
             }
-            return;
+            let active = self.shared.active_buckets.load(Ordering::Relaxed).max(1);
+            let count = (free / active).clamp(1, usize::from(self.shared.options.host_limit));
+            let has_forgotten = async {
+                tokio::select! {
+                    _ = reconnected.changed() => {}
+                    _ = new_consumers.changed() => {}
+                }
+            };
+            if self.request(count, has_forgotten).await.is_break() {
+                return;
+            }
+        }
+    }
+
+    /// Requests `count` lines and offers them to the worker. Returns a break if lines of the request may still come.
+    async fn request(&mut self, count: usize, has_forgotten: impl Future<Output = ()>) -> ControlFlow<()> {
+        if self.requests.send(count).await.is_err() {
+            tokio::time::sleep(ERROR_WAIT).await;
+            return ControlFlow::Break(());
+        }
+        let mut has_forgotten = pin!(has_forgotten);
+        let active = ActiveBucket::default();
+        for _ in 0..count {
+            // Only the wait for a line is cancelled: the lease of a line that is offered must not be forgotten.
+            let reply = tokio::select! {
+                biased;
+                reply = self.requests.next() => reply,
+                () = &mut has_forgotten => return ControlFlow::Break(()),
+            };
+            let message = match reply {
+                Reply::Line(message) => message,
+                Reply::Expired => return ControlFlow::Continue(()),
+                Reply::Failed => {
+                    tokio::time::sleep(FAILURE_WAIT).await;
+                    return ControlFlow::Break(());
+                }
+            };
+            active.mark(&self.shared);
+            if !self.offer(&message, SURPLUS_WAIT).await {
+                while let Ok(Reply::Line(message)) =
+                    tokio::time::timeout(DRAIN_WAIT, self.requests.next()).await
+                {
+                    self.offer(&message, Duration::ZERO).await;
+                }
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Hands a line to a free slot of the worker. Returns `false` if it was given back, because no slot was free in time.
+    async fn offer(&mut self, message: &Message, patience: Duration) -> bool {
+        let shared = &self.shared;
+        let line = Line::from_message(&message.payload);
+        let id = shared.next_id();
+        let held = Arc::new(Held::new(message, line.as_ref().ok().cloned()));
+        let tries = held.tries;
+        shared.leases.insert(id, held.clone());
+        if self.is_finished(&held).await {
+            self.shared.acknowledge(id, &held).await;
+            return true;
+        }
+        let shared = &self.shared;
+        match line {
+            Ok(line) => {
+                if shared.hand_over(Lease { id, line, tries }, patience).await {
+                    return true;
+                }
+                give_back(shared, id, None).await;
+                false
+            }
+            Err(BadMessage::Garbage(detail)) => {
+                let message = format!("the message is not a line of a queue: {detail}");
+                let outcome = Outcome::Failed { code: "usage".to_owned(), exit_status: 2, message };
+                let entry = Entry { outcome, tries, worker: shared.options.name.clone() };
+                shared.finish(id, &entry).await;
+                true
+            }
+            Err(BadMessage::Newer(version)) => {
+                shared.note_newer(&held.digest, version);
+                give_back(shared, id, Some(NEWER_DELAY)).await;
+                true
+            }
+        }
+    }
+
+    /// Returns `true` if the record has an entry for this line: an earlier worker has ended before it acknowledged the
+    /// line, or the server was killed before it stored the acknowledgement.
+    ///
+    /// A server that was killed may hand out a line as if for the first time. It hands out lines in their order, and at
+    /// most `host_limit` of them at the same time, so after that many lines without an entry the following ones are
+    /// new, and their entries are not requested.
+    async fn is_finished(&mut self, held: &Held) -> bool {
+        let is_first_try = held.tries == 1;
+        if is_first_try && self.lines_without_entry >= self.shared.options.host_limit {
+            return false;
+        }
+        match self.shared.queue.settle_finished(&held.digest).await {
+            Ok(true) => {
+                self.lines_without_entry = 0;
+                true
+            }
+            Ok(false) => {
+                self.lines_without_entry += u16::from(is_first_try);
+                false
+            }
+            Err(_) => false,
         }
     }
 }
@@ -109,47 +220,10 @@ impl Drop for ActiveBucket {
     }
 }
 
-/// Hands a line to a free slot of the worker. Returns `false` if it was given back, because no slot was free in time.
-async fn offer(shared: &Arc<Shared>, message: Message, patience: Duration) -> bool {
-    let tries = message.info().map_or(1, |info| u64::try_from(info.delivered).unwrap_or(1));
-    let digest = message.subject.rsplit('.').next().unwrap_or_default().to_owned();
-    let line = Line::from_message(&message.payload);
-    let id = shared.next_id();
-    let held = Held { message: Arc::new(message), digest, line: line.as_ref().ok().cloned(), tries };
-    shared.leases.insert(id, held.clone());
-    // An earlier worker may have ended between the record and the acknowledgement, or the server before it stored the
-    // acknowledgement.
-    if shared.queue.settle_finished(&held.digest).await.unwrap_or(false) {
-        shared.acknowledge(id, &held).await;
-        return true;
-    }
-    match line {
-        Ok(line) => {
-            if shared.hand_over(Lease { id, line, tries }, patience).await {
-                return true;
-            }
-            give_back(shared, id, None).await;
-            false
-        }
-        Err(BadMessage::Garbage(detail)) => {
-            let message = format!("the message is not a line of a queue: {detail}");
-            let outcome = Outcome::Failed { code: "usage".to_owned(), exit_status: 2, message };
-            let entry = Entry { outcome, tries, worker: shared.options.name.clone() };
-            shared.finish(id, &entry).await;
-            true
-        }
-        Err(BadMessage::Newer(version)) => {
-            shared.note_newer(&held.digest, version);
-            give_back(shared, id, Some(NEWER_DELAY)).await;
-            true
-        }
-    }
-}
-
 async fn give_back(shared: &Shared, id: u64, delay: Option<Duration>) {
     if let Some(held) = shared.leases.remove(id) {
         // Without this message, the line is handed out again when the lease ends.
-        let _lost = held.message.ack_with(AckKind::Nak(delay)).await;
+        held.reply(&shared.client, AckKind::Nak(delay)).await;
     }
 }
 

@@ -145,7 +145,7 @@ impl Queue {
     }
 
     pub(crate) fn record_subject(&self, digest: &str) -> String {
-        format!("{}.r.{digest}", self.name)
+        [&self.name, ".r.", digest].concat()
     }
 
     pub(crate) fn failed_subject(&self, digest: &str) -> String {

@@ -33,7 +33,7 @@ impl Queue {
     pub(crate) async fn settle_finished(&self, digest: &str) -> Result<bool, Error> {
         let Some(value) = self.record_message(digest).await? else { return Ok(false) };
         if Entry::from_json(&value).is_some_and(|entry| entry.is_failed()) {
-            self.list_failed(digest, &value).await?;
+            self.list_failed(digest, payload(&value)).await?;
         }
         Ok(true)
     }
@@ -45,16 +45,16 @@ impl Queue {
         line: Option<&Line>,
         entry: &Entry,
     ) -> Result<(), Error> {
-        let value = entry.to_json(line);
+        let message = entry.to_message(line);
         if !self
-            .publish_first(self.record_subject(digest), payload(&value), "cannot write the record")
+            .publish_first(self.record_subject(digest), message.clone(), "cannot write the record")
             .await?
         {
             self.settle_finished(digest).await?;
             return Ok(());
         }
         if entry.is_failed() {
-            return self.list_failed(digest, &value).await;
+            return self.list_failed(digest, message).await;
         }
         if line.is_some_and(|line| line.is_retry) {
             self.unlist_failed(digest).await?;
@@ -62,9 +62,9 @@ impl Queue {
         Ok(())
     }
 
-    async fn list_failed(&self, digest: &str, entry: &Value) -> Result<(), Error> {
+    async fn list_failed(&self, digest: &str, entry: Bytes) -> Result<(), Error> {
         let what = "cannot write the list of failed lines";
-        let sent = self.session.context().publish(self.failed_subject(digest), payload(entry)).await;
+        let sent = self.session.context().publish(self.failed_subject(digest), entry).await;
         let stored = sent.map_err(|error| self.session.error(what, &error))?.await;
         stored.map(|_| ()).map_err(|error| self.session.error(what, &error))
     }
@@ -83,9 +83,7 @@ impl Queue {
         payload: Bytes,
         what: &str,
     ) -> Result<bool, Error> {
-        let mut headers = HeaderMap::new();
-        headers.insert(EXPECTED_SEQUENCE, "0");
-        let sent = self.session.context().publish_with_headers(subject, headers, payload).await;
+        let sent = self.session.context().publish_with_headers(subject, headers_for_first(), payload).await;
         match sent.map_err(|error| self.session.error(what, &error))?.await {
             Ok(_) => Ok(true),
             Err(error)
@@ -97,6 +95,13 @@ impl Queue {
             Err(error) => Err(self.session.error(what, &error)),
         }
     }
+}
+
+/// Returns the headers of a message that is stored only if its subject has no message.
+pub(crate) fn headers_for_first() -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(EXPECTED_SEQUENCE, "0");
+    headers
 }
 
 pub(crate) fn payload(value: &Value) -> Bytes {

@@ -5,26 +5,27 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use async_nats::Client;
 use async_nats::jetstream::AckKind;
 use fetch_url::Error;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 use crate::bucket::host_of;
 use crate::lease::{Held, Leases};
 use crate::pull::{newer_error, pull_bucket};
+use crate::recorder::{Finished, Recorder};
 use crate::worker_state::Totals;
 use crate::{Entry, Lease, Outcome, Queue};
 
 /// The number of consumers that are opened at the same time.
 const PARALLEL_OPENS: usize = 16;
-/// How often an idle worker asks whether the queue is empty.
-const IDLE_CHECK: Duration = Duration::from_millis(500);
+/// The shortest and the longest wait before an idle worker asks whether the queue is empty.
+const IDLE_WAIT: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 /// The shortest and the longest wait before a result is stored again.
 const STORE_WAIT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
-/// How often an acknowledgement is sent. A line that was recorded and not acknowledged is not fetched again.
-const MAX_ACKNOWLEDGEMENTS: u32 = 5;
 
 /// Settings of a worker.
 #[derive(Clone, Debug)]
@@ -43,7 +44,10 @@ pub struct WorkerOptions {
 pub struct Worker {
     shared: Arc<Shared>,
     tasks: Mutex<JoinSet<()>>,
-    results: Mutex<JoinSet<()>>,
+    /// Messages that are not sent yet.
+    background: Mutex<JoinSet<()>>,
+    /// The finished lines, until the worker is closed.
+    finished: Mutex<Option<UnboundedSender<Finished>>>,
 }
 
 /// The state that the tasks of a worker share.
@@ -53,6 +57,8 @@ pub(crate) struct Shared {
     pub(crate) leases: Leases,
     pub(crate) active_buckets: AtomicUsize,
     pub(crate) totals: Mutex<Totals>,
+    /// The connection, for messages without an answer.
+    pub(crate) client: Client,
     slots: Mutex<Slots>,
     /// Notified when a slot becomes free.
     slot_is_free: Notify,
@@ -83,13 +89,14 @@ impl Worker {
     /// answer.
     pub async fn start(queue: &Queue, options: WorkerOptions) -> Result<Self, Error> {
         let open = (0..queue.buckets).map(|bucket| queue.consumer(bucket, options.host_limit));
-        let consumers: Vec<_> = stream::iter(open).buffer_unordered(PARALLEL_OPENS).try_collect().await?;
+        let _consumers: Vec<_> = stream::iter(open).buffer_unordered(PARALLEL_OPENS).try_collect().await?;
         let shared = Arc::new(Shared {
             queue: queue.clone(),
             options,
             leases: Leases::default(),
             active_buckets: AtomicUsize::new(0),
             totals: Mutex::default(),
+            client: queue.session.context().client(),
             slots: Mutex::default(),
             slot_is_free: Notify::new(),
             is_ready: Notify::new(),
@@ -98,15 +105,23 @@ impl Worker {
             has_note: Notify::new(),
             new_consumers: watch::Sender::new(0),
         });
+        let (finished, results) = mpsc::unbounded_channel();
+        let mut background = JoinSet::new();
+        background.spawn(Recorder::open(&shared).await?.run(results));
         let mut tasks = JoinSet::new();
-        for consumer in consumers {
-            tasks.spawn(pull_bucket(shared.clone(), consumer));
+        for bucket in 0..queue.buckets {
+            tasks.spawn(pull_bucket(shared.clone(), bucket));
         }
         let (leases, state, idle) = (shared.clone(), shared.clone(), shared.clone());
-        tasks.spawn(async move { leases.leases.extend(leases.queue.lease).await });
+        tasks.spawn(async move { leases.leases.extend(&leases.client, leases.queue.lease).await });
         tasks.spawn(async move { state.publish_state_repeatedly().await });
         tasks.spawn(async move { idle.watch_while_idle().await });
-        Ok(Self { shared, tasks: Mutex::new(tasks), results: Mutex::default() })
+        Ok(Self {
+            shared,
+            tasks: Mutex::new(tasks),
+            background: Mutex::new(background),
+            finished: Mutex::new(Some(finished)),
+        })
     }
 
     /// Returns the next line, or `None` when the queue is empty. An error is that of a line that stays in the queue.
@@ -139,8 +154,10 @@ impl Worker {
         let Some(held) = self.shared.leases.get(id) else { return };
         self.shared.totals().count(&outcome);
         let entry = Entry { outcome, tries: held.tries, worker: self.shared.options.name.clone() };
-        let shared = self.shared.clone();
-        self.in_background(async move { shared.finish(id, &entry).await });
+        if let Some(finished) = &*self.finished.lock().unwrap_or_else(PoisonError::into_inner) {
+            // The recorder ends after this sender was dropped.
+            let _has_ended = finished.send(Finished { id, held, entry });
+        }
     }
 
     /// Gives a line back. It is handed out again after `delay`; until then it counts as one of its host.
@@ -149,9 +166,9 @@ impl Worker {
         if let Some(url) = held.line.as_ref().and_then(|line| line.urls().first()) {
             self.shared.totals().backing_off.insert(host_of(url), Instant::now() + delay);
         }
+        let client = self.shared.client.clone();
         self.in_background(async move {
-            // Without this message, the line is handed out again when the lease ends.
-            let _lost = held.message.ack_with(AckKind::Nak(Some(delay))).await;
+            held.reply(&client, AckKind::Nak(Some(delay))).await;
         });
     }
 
@@ -168,8 +185,10 @@ impl Worker {
 
     /// Waits until all results are stored, and says that the worker has ended.
     pub async fn close(&self) {
-        let mut results = std::mem::take(&mut *self.results.lock().unwrap_or_else(PoisonError::into_inner));
-        while results.join_next().await.is_some() {}
+        *self.finished.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let mut background =
+            std::mem::take(&mut *self.background.lock().unwrap_or_else(PoisonError::into_inner));
+        while background.join_next().await.is_some() {}
         self.end().await;
     }
 
@@ -181,16 +200,16 @@ impl Worker {
 
     async fn end(&self) {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
-        self.shared.leases.release().await;
+        self.shared.leases.release(&self.shared.client).await;
         self.shared.publish_state(true).await;
         // An error means that the server cannot be reached; the leases end by themselves.
-        let _lost = self.shared.queue.session.context().client().flush().await;
+        let _lost = self.shared.client.flush().await;
     }
 
     fn in_background(&self, work: impl Future<Output = ()> + Send + 'static) {
-        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        while results.try_join_next().is_some() {}
-        results.spawn(work);
+        let mut background = self.background.lock().unwrap_or_else(PoisonError::into_inner);
+        while background.try_join_next().is_some() {}
+        background.spawn(work);
     }
 }
 
@@ -269,12 +288,10 @@ impl Shared {
         self.acknowledge(id, &held).await;
     }
 
+    /// Acknowledges a line that has its final entry. If the message is lost, the line is handed out again when the
+    /// lease ends; then its entry is found and it is not fetched again.
     pub(crate) async fn acknowledge(&self, id: u64, held: &Held) {
-        for _ in 0..MAX_ACKNOWLEDGEMENTS {
-            if held.message.double_ack().await.is_ok() {
-                break;
-            }
-        }
+        held.reply(&self.client, AckKind::Ack).await;
         self.leases.remove(id);
     }
 
@@ -297,14 +314,24 @@ impl Shared {
     /// hands out lines that the server has forgotten.
     async fn watch_while_idle(&self) {
         let mut has_stuck_lines = false;
+        let mut wait = IDLE_WAIT.1;
         loop {
-            tokio::time::sleep(IDLE_CHECK).await;
+            tokio::select! {
+                () = tokio::time::sleep(wait) => wait = (wait * 2).min(IDLE_WAIT.1),
+                () = self.leases.last_one_ended() => {
+                    wait = IDLE_WAIT.0;
+                    continue;
+                }
+            }
             if self.leases.len() > 0 || self.slots().free() == 0 {
                 continue;
             }
             let Ok(info) = self.queue.lines.get_info().await else { continue };
             let newer = u64::try_from(self.slots().newer.len()).unwrap_or(u64::MAX);
             if info.state.messages > newer {
+                if wait < IDLE_WAIT.1 {
+                    continue;
+                }
                 has_stuck_lines = self.hand_out_stuck_lines(info.state.messages, has_stuck_lines).await;
             } else if !self.options.waits && self.end_if_nothing_is_ready() {
                 return;

@@ -56,7 +56,7 @@ impl Shared {
         let subject = format!("{}.w.{}", self.queue.name, self.options.id);
         let state = Bytes::from(self.state(has_ended).to_string());
         // A state that is lost is replaced by the next one.
-        let _lost = self.queue.session.context().client().publish(subject, state).await;
+        let _lost = self.client.publish(subject, state).await;
     }
 
     fn state(&self, has_ended: bool) -> Value {

@@ -20,7 +20,8 @@ use crate::program;
 
 /// The name of the row.
 pub(super) const ROW: &str = "queue";
-const LINES: usize = 3000;
+/// Enough that the fixed cost of a worker (connection, consumers, end of the list) weighs as little as in a long list.
+const LINES: usize = 10_000;
 const SIZE: u64 = 1 << 10;
 const ROUNDS: usize = 2;
 /// The parallel transfers of each worker, and of the batch.

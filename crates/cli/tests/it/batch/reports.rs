@@ -297,6 +297,16 @@ fn completions_contain_options_and_match_docs() {
     run_shell("\"$F\" completions", [""]).assert_exit(2);
     let script = "\"$F\" completions bash | bash -n && \"$F\" completions bash | head -c 1 >/dev/null";
     run_shell(script, [""]).assert_exit(0);
+    if cfg!(feature = "queue") {
+        for shell in ["bash", "fish", "zsh"] {
+            let text = run_shell("\"$F\" completions \"$1\"", [shell]).assert_exit(0).stdout_text();
+            for word in ["queue", "nats-creds", "max-tries", "buckets"] {
+                assert!(text.contains(word), "{shell}: no {word}");
+            }
+        }
+        // The files in docs are those of a build without the feature.
+        return;
+    }
     // The files in docs/completions are the output of the command.
     for shell in ["bash", "fish", "zsh"] {
         let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/completions").join(shell);

@@ -1,0 +1,63 @@
+//! The requests for the lines of one bucket. They share a subscription, so that a request is one message to the server.
+
+use std::time::Duration;
+
+use async_nats::{Client, Message, StatusCode, Subscriber};
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+
+use crate::Queue;
+
+/// How long a request waits at the server.
+const EXPIRES: Duration = Duration::from_secs(10);
+/// How much later than the server the client ends a request.
+const EXPIRES_LATER: Duration = Duration::from_secs(5);
+
+/// A subscription to the lines of one bucket. At most one request is under way at a time.
+pub(crate) struct Requests {
+    client: Client,
+    /// The subject of the requests.
+    subject: String,
+    /// The subject to which the server replies.
+    inbox: String,
+    replies: Subscriber,
+}
+
+/// The reply to a request.
+pub(crate) enum Reply {
+    Line(Box<Message>),
+    /// The server has no more lines for this request.
+    Expired,
+    /// The server has refused the request.
+    Failed,
+}
+
+impl Requests {
+    pub(crate) async fn open(queue: &Queue, bucket: u16) -> Result<Self, async_nats::SubscribeError> {
+        let client = queue.session.context().client();
+        let inbox = client.new_inbox();
+        let replies = client.subscribe(inbox.clone()).await?;
+        let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{}.b{bucket}", queue.name);
+        Ok(Self { client, subject, inbox, replies })
+    }
+
+    /// Requests `count` lines.
+    pub(crate) async fn send(&self, count: usize) -> Result<(), async_nats::PublishError> {
+        let request = format!(r#"{{"batch":{count},"expires":{}}}"#, EXPIRES.as_nanos());
+        let (subject, inbox) = (self.subject.clone(), self.inbox.clone());
+        self.client.publish_with_reply(subject, inbox, Bytes::from(request)).await
+    }
+
+    /// Returns the next reply.
+    pub(crate) async fn next(&mut self) -> Reply {
+        let Ok(reply) = tokio::time::timeout(EXPIRES + EXPIRES_LATER, self.replies.next()).await else {
+            return Reply::Failed;
+        };
+        let Some(message) = reply else { return Reply::Failed };
+        match message.status {
+            None | Some(StatusCode::OK) => Reply::Line(Box::new(message)),
+            Some(StatusCode::TIMEOUT) => Reply::Expired,
+            Some(_) => Reply::Failed,
+        }
+    }
+}
