@@ -409,6 +409,18 @@ mod tests {
     }
 
     #[test]
+    fn journal_opened_read_only_has_the_entries_and_needs_no_lock() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = written(directory.path(), &["a"], 0, &boot());
+        let _writer = Journal::open(&path, "x", true).expect("a journal");
+        let journal = Journal::open_read_only(&path, "x").expect("a journal").expect("an existing one");
+        assert!(has(&journal, directory.path(), "a") && journal.has_earlier_entries());
+        assert!(Journal::open_read_only(&path, "y").is_err(), "it is of something else");
+        let missing = Journal::open_read_only(&directory.path().join("missing"), "x");
+        assert!(missing.expect("no error").is_none());
+    }
+
+    #[test]
     fn after_a_power_failure_only_synced_lines_count() {
         let directory = tempfile::tempdir().expect("a directory");
         for (boot_then, expected) in [(boot(), [true, true, true]), ("other".into(), [true, true, false])] {

@@ -110,3 +110,28 @@ pub(super) fn tail_digest(part: &mut File, end: u64) -> io::Result<String> {
     part.seek(SeekFrom::Start(end))?;
     Ok(digest.hex())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::Validator;
+
+    #[test]
+    fn tail_of_the_resume_data_ends_at_the_recorded_size() {
+        let content: Vec<u8> = (0..200).collect();
+        let mut part = tempfile::tempfile().expect("a file");
+        part.write_all(&content).expect("written");
+        let mut state = State { bytes: 150, ..State::default() };
+        state.validator = Some(Validator::ETag("\"1\"".to_owned()));
+        state.tail_digest = tail_digest(&mut part, 150).expect("a digest");
+        let resume = state.resume(&mut part).expect("resume data");
+        assert_eq!((resume.offset, &resume.tail[..]), (150, &content[150 - Resume::TAIL..150]));
+        // The file is shorter than the state says, or its last bytes differ.
+        part.set_len(149).expect("a shorter file");
+        assert!(state.resume(&mut part).is_none());
+        part.set_len(150).expect("a longer file");
+        assert!(state.resume(&mut part).is_none());
+    }
+}

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 
 use super::file::{FileOptions, FileSink};
 use super::{Sink, Target};
-use crate::Meta;
+use crate::{Code, Meta};
 
 fn begin(sink: Sink) -> Target {
     let meta = Meta::new(fetch_url_core::parse("http://h/x").expect("a URL").into_owned().url);
@@ -36,4 +36,15 @@ fn only_a_file_of_a_download_can_be_written_in_any_order() {
     std::fs::write(directory.path().join("x"), "12").expect("a file");
     assert!(!begin(Sink::file(file(2))).supports_random_writes(), "bytes are kept");
     assert!(!begin(Sink::open(tempfile::tempfile().expect("a file"))).supports_random_writes());
+}
+
+#[test]
+fn fifo_without_a_reader_fails_with_the_reason() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("x");
+    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
+    rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0).expect("a FIFO");
+    let error = FileSink::open(&path, FileOptions::default()).err().expect("an error");
+    assert_eq!(error.code(), Code::SinkFailed);
+    assert!(error.to_string().contains("no process has opened"), "{error}");
 }

@@ -45,3 +45,24 @@ fn document(url: &WaisUrl<'_>) -> Option<Vec<u8>> {
     let WaisResource::Document { wpath, .. } = url.resource() else { return None };
     Some(DocumentId::from_wpath(wpath).ok()?.file_name()?.to_vec())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn file_name_is_the_decoded_last_part_of_the_path() {
+        for (url, name) in [
+            ("http://h/a/b%20c?q", Some("b c")),
+            ("http://h/a/", None),
+            ("ftp://h/a/b;type=i", Some("b")),
+            ("gopher://h/0/a/b", Some("b")),
+            ("file:///a/b%2Fc", Some("c")),
+            ("sftp://h/a/b", Some("b")),
+            ("mailto:a@b", None),
+        ] {
+            let parsed = fetch_url_core::parse(url).expect(url).url;
+            assert_eq!(file_name(&parsed).as_deref(), name, "{url}");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use fetch_url::driver::Explained;
 use fetch_url::url::{Dialect, parse_with};
-use fetch_url::{Code, Error, Fetcher, Request};
+use fetch_url::{Code, Error, Fetcher, Proxy, Request};
 
 #[test]
 fn explained_commands_equal_the_wire_column_for_every_url() {
@@ -33,6 +33,20 @@ fn explained_commands_equal_the_wire_column_for_every_url() {
     }
     assert!(rows > 300, "only {rows} rows were found");
     assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn proxy_is_named_and_refused_for_a_scheme_over_udp() {
+    let fetcher =
+        Fetcher::builder().proxy(Proxy::parse("http://proxy.example:3128").expect("a proxy")).build();
+    let first_command = |url: &str| {
+        let explained = fetcher.explain(&Request::new(url).expect("a URL"));
+        explained.map(|explained| explained.commands[0].clone()).map_err(|error| error.code())
+    };
+    let proxy = "http://proxy.example:3128";
+    assert_eq!(first_command("http://h/x"), Ok(format!("request to the proxy: {proxy}")));
+    assert_eq!(first_command("gopher://h/0x"), Ok(format!("tunnel through the proxy: {proxy}")));
+    assert_eq!(first_command("prospero://h/x"), Err(Code::Unsupported));
 }
 
 fn check_row(fetcher: &Fetcher, row: &str, dialects: &str, url: &str, wire: &str, failures: &mut String) {

@@ -8,6 +8,8 @@ mod explain;
 mod file_listing;
 mod gopher_listing;
 mod http2;
+mod listing_limit;
 mod policy;
+mod redirects;
 mod save;
 mod tls;

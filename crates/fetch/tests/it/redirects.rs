@@ -1,0 +1,18 @@
+//! The metadata of redirects.
+
+use fetch_url::Fetcher;
+use fetch_url_tests::{HttpResponse, HttpServer};
+
+#[tokio::test]
+async fn metadata_of_each_redirect_is_kept_in_order() {
+    let server = HttpServer::start(|request| match &*request.path() {
+        "/a" => HttpResponse::new(301).header("Location", "/b"),
+        "/b" => HttpResponse::new(302).header("Location", "/c"),
+        _ => HttpResponse::new(200).body("end"),
+    })
+    .expect("a server");
+    let response = Fetcher::new().get(server.url("/a")).await.expect("a response");
+    let statuses: Vec<_> = response.meta.earlier.iter().map(|meta| meta.status).collect();
+    assert_eq!((statuses, response.meta.redirects), (vec![Some(301), Some(302)], 2));
+    assert_eq!(response.text().await.expect("a body"), "end");
+}
