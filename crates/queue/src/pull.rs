@@ -62,8 +62,12 @@ pub(crate) async fn pull_bucket(shared: Arc<Shared>, number: u16) {
         new_consumers.mark_unchanged();
         match Requests::open(&shared.queue, number).await {
             Ok(requests) => {
-                let bucket = Bucket { shared: shared.clone(), requests, lines_without_entry: 0 };
-                bucket.take_lines(&mut reconnected, &mut new_consumers).await;
+                let mut bucket = Bucket { shared: shared.clone(), requests, lines_without_entry: 0 };
+                tokio::select! {
+                    biased;
+                    () = shared.stopped() => return bucket.give_back_rest().await,
+                    () = bucket.take_lines(&mut reconnected, &mut new_consumers) => {}
+                }
             }
             Err(_) => tokio::time::sleep(ERROR_WAIT).await,
         }
@@ -81,7 +85,7 @@ struct Bucket {
 impl Bucket {
     /// Requests lines and offers them to the worker, until the server may have forgotten the requests or what it has
     /// handed out, or until a request has delivered more lines than the worker has free slots.
-    async fn take_lines(mut self, reconnected: &mut Receiver<u64>, new_consumers: &mut Receiver<u64>) {
+    async fn take_lines(&mut self, reconnected: &mut Receiver<u64>, new_consumers: &mut Receiver<u64>) {
         loop {
             let free = self.shared.wait_for_free_slot().await;
             // An error means that the connection was closed for good.
@@ -99,6 +103,14 @@ impl Bucket {
             if self.request(count, has_forgotten).await.is_break() {
                 return;
             }
+        }
+    }
+
+    /// Withdraws the requests, and gives back the lines that the server has handed out and that have not been offered.
+    /// Otherwise the server could hand the lines that the worker gives back to these requests.
+    async fn give_back_rest(self) {
+        for message in self.requests.end().await {
+            Held::new(&message, None).reply(&self.shared.client, AckKind::Nak(None)).await;
         }
     }
 

@@ -48,6 +48,19 @@ impl Requests {
         self.client.publish_with_reply(subject, inbox, Bytes::from(request)).await
     }
 
+    /// Ends the subscription and returns the lines that the server has sent before it knew this.
+    pub(crate) async fn end(mut self) -> Vec<Message> {
+        let mut lines = Vec::new();
+        if self.replies.drain().await.is_ok() {
+            while let Some(message) = self.replies.next().await {
+                if matches!(message.status, None | Some(StatusCode::OK)) {
+                    lines.push(message);
+                }
+            }
+        }
+        lines
+    }
+
     /// Returns the next reply.
     pub(crate) async fn next(&mut self) -> Reply {
         let Ok(reply) = tokio::time::timeout(EXPIRES + EXPIRES_LATER, self.replies.next()).await else {

@@ -26,6 +26,8 @@ const PARALLEL_OPENS: usize = 16;
 const IDLE_WAIT: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 /// The shortest and the longest wait before a result is stored again.
 const STORE_WAIT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
+/// The longest wait for the end of the requests for lines.
+const STOP_TIME: Duration = Duration::from_secs(1);
 
 /// Settings of a worker.
 #[derive(Clone, Debug)]
@@ -44,6 +46,8 @@ pub struct WorkerOptions {
 pub struct Worker {
     shared: Arc<Shared>,
     tasks: Mutex<JoinSet<()>>,
+    /// The tasks that take lines, one for each bucket.
+    pulls: Mutex<JoinSet<()>>,
     /// Messages that are not sent yet.
     background: Mutex<JoinSet<()>>,
     /// The finished lines, until the worker is closed.
@@ -67,6 +71,8 @@ pub(crate) struct Shared {
     next_id: AtomicU64,
     notes: Mutex<VecDeque<Error>>,
     has_note: Notify,
+    /// `true` when the worker takes no more lines.
+    is_stopped: watch::Sender<bool>,
     /// Changes when a consumer was opened anew, so that requests are sent again.
     pub(crate) new_consumers: watch::Sender<u64>,
 }
@@ -103,14 +109,15 @@ impl Worker {
             next_id: AtomicU64::new(0),
             notes: Mutex::default(),
             has_note: Notify::new(),
+            is_stopped: watch::Sender::new(false),
             new_consumers: watch::Sender::new(0),
         });
         let (finished, results) = mpsc::unbounded_channel();
         let mut background = JoinSet::new();
         background.spawn(Recorder::open(&shared).await?.run(results));
-        let mut tasks = JoinSet::new();
+        let (mut pulls, mut tasks) = (JoinSet::new(), JoinSet::new());
         for bucket in 0..queue.buckets {
-            tasks.spawn(pull_bucket(shared.clone(), bucket));
+            pulls.spawn(pull_bucket(shared.clone(), bucket));
         }
         let (leases, state, idle) = (shared.clone(), shared.clone(), shared.clone());
         tasks.spawn(async move { leases.leases.extend(&leases.client, leases.queue.lease).await });
@@ -119,6 +126,7 @@ impl Worker {
         Ok(Self {
             shared,
             tasks: Mutex::new(tasks),
+            pulls: Mutex::new(pulls),
             background: Mutex::new(background),
             finished: Mutex::new(Some(finished)),
         })
@@ -199,6 +207,11 @@ impl Worker {
     }
 
     async fn end(&self) {
+        self.shared.is_stopped.send_replace(true);
+        let mut pulls = std::mem::take(&mut *self.pulls.lock().unwrap_or_else(PoisonError::into_inner));
+        let all = async { while pulls.join_next().await.is_some() {} };
+        // If the server does not answer, its leases end by themselves.
+        let _in_time = tokio::time::timeout(STOP_TIME, all).await;
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
         self.shared.leases.release(&self.shared.client).await;
         self.shared.publish_state(true).await;
@@ -241,6 +254,13 @@ impl Shared {
 
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Waits until the worker takes no more lines.
+    pub(crate) async fn stopped(&self) {
+        let mut is_stopped = self.is_stopped.subscribe();
+        // An error means that the worker was dropped.
+        let _dropped = is_stopped.wait_for(|is_stopped| *is_stopped).await;
     }
 
     /// Waits until a slot is free. Returns the number of free slots.
