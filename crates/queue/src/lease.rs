@@ -24,8 +24,8 @@ pub struct Lease {
 
 /// The line of a lease.
 pub(crate) struct Held {
-    /// The subject to which the worker says what happens to the line.
-    reply: Subject,
+    /// The subject to which the worker says what happens to the line; `None` if another program sent the message.
+    reply: Option<Subject>,
     pub(crate) digest: String,
     /// `None` if the message is not a line.
     pub(crate) line: Option<Line>,
@@ -35,15 +35,17 @@ pub(crate) struct Held {
 impl Held {
     /// Returns the lease of a message whose subject ends with the digest of the line.
     pub(crate) fn new(message: &Message, line: Option<Line>) -> Self {
-        let reply = message.reply.clone().unwrap_or_else(|| Subject::from_static(""));
+        let reply = message.reply.clone();
         let digest = message.subject.rsplit('.').next().unwrap_or_default().to_owned();
-        let tries = tries(&reply);
+        let tries = reply.as_ref().map_or(1, |reply| tries(reply));
         Self { reply, digest, line, tries }
     }
 
     /// Tells the server what happens to the line. If the connection is lost, the lease ends by itself.
     pub(crate) async fn reply(&self, client: &Client, kind: AckKind) {
-        let _lost = client.publish(self.reply.clone(), Bytes::from(kind)).await;
+        if let Some(reply) = &self.reply {
+            let _lost = client.publish(reply.clone(), Bytes::from(kind)).await;
+        }
     }
 }
 
