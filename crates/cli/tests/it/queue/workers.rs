@@ -169,6 +169,30 @@ fn terminated_worker_gives_its_lines_back_at_once() {
 }
 
 #[test]
+fn line_that_is_on_the_way_to_a_terminated_worker_is_given_back() {
+    let Some(site) = Site::start_with(|path| HttpResponse::new(200).body(content(path))) else { return };
+    let relay = super::relay::Relay::start(&site.nats.address);
+    let add = |name| {
+        let list = site.list(&[name]);
+        let list = list.to_str().expect("a path");
+        assert_eq!(site.run(&["add", &site.queue(), "--lease", "600", "--input-file", list]).exit, 0);
+    };
+    add("a");
+    let mut worker = site.spawn_worker_of(&relay.queue("corpus"), &["--wait"]);
+    site.wait_for_count("done", |count| count == 1);
+    // The server hands the second line to the worker, whose network delays it until the worker was told to end.
+    relay.set_cut(true);
+    add("b");
+    site.wait_for_count("in_flight", |count| count == 1);
+    crate::support::send_signal(&worker.0, "TERM");
+    std::thread::sleep(Duration::from_millis(300));
+    relay.set_cut(false);
+    worker.wait();
+    assert_eq!(site.work(&[]).exit, 0);
+    site.check_files(&["a", "b"]);
+}
+
+#[test]
 fn lease_that_ends_during_a_transfer_gives_one_file_and_one_entry() {
     // A worker that is stopped extends no lease. A clock of the server that jumps ahead ends leases in the same way.
     let is_open = Arc::new(AtomicBool::new(false));
