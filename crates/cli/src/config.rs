@@ -166,6 +166,8 @@ fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
     let rest = rest.trim_start();
     let value = parse_value(rest.strip_prefix(['=', ':']).unwrap_or(rest).trim_start())?;
     Ok(match (name, value) {
+        // It would make URLs of all options that follow, also of those of the command line.
+        ("--", _) => return Err("the name of the option is missing"),
         ("config" | "--config" | "-K", _) => return Err("-K is not allowed in a configuration file"),
         ("url" | "--url", Some(url)) => vec![url.into()],
         // The environment has priority over a configuration file (docs/spec/semantics.md §6).
@@ -219,6 +221,15 @@ mod tests {
         assert!(error.to_string().contains("f:2: a value is required"), "{error}");
         assert_eq!(read("silent\nsilent\nurl = http://h/\n").ok(), Some(3));
         assert_eq!(read("data = -\nurl = http://h/\n").ok(), Some(2));
+    }
+
+    #[test]
+    fn dashes_without_a_name_are_an_error_of_their_line() {
+        for line in ["--", " -- ", "-- silent", "--=1", "--:\"\""] {
+            let text = format!("silent\n{line}\nsilent\n");
+            let error = read_lines(text.as_bytes(), Path::new("f")).err().expect(line);
+            assert!(error.to_string().contains("f:2: the name of the option is missing"), "{line}: {error}");
+        }
     }
 
     #[test]
