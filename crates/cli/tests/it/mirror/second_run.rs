@@ -1,8 +1,9 @@
 //! A second run of `mirror`: changed and missing files, `--delete`, and files that the user created or changed.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::support::mirror::{
     directory_server, file_url, index_page, list_files, list_tree, minimal_index_page,
@@ -328,6 +329,20 @@ fn type_changes_are_mirrored_by_two_runs() {
         run_mirror_with(&server.url("/d/"), dir.path(), &["--delete"]);
         run_mirror_with(&server.url("/d/"), dir.path(), &["--delete"]).assert_exit(0);
         assert!(dir.path().join(path).is_file(), "{path}");
+    }
+}
+
+#[test]
+fn local_file_whose_time_has_no_seconds_is_not_copied_again() {
+    let (source, target) = (temp_dir(), temp_dir());
+    let path = source.path().join("a");
+    fs::write(&path, "1").expect("a file");
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970").as_secs();
+    let minute = UNIX_EPOCH + Duration::from_secs(now - now % 60);
+    File::open(&path).and_then(|file| file.set_modified(minute)).expect("a modification time");
+    for expected in ["1 file", "0 files"] {
+        let result = run_mirror(&file_url(source.path()), target.path(), "");
+        result.assert_exit(0).assert_stderr_contains(expected);
     }
 }
 
