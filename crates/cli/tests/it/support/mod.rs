@@ -79,8 +79,11 @@ pub(crate) fn fetch_url_command() -> Command {
 
 /// Replaces the environment of the command by PATH and LC_ALL, and its standard input by the null device, so that the
 /// result does not depend on the account that runs the tests.
+#[allow(clippy::disallowed_methods, reason = "only the test process knows where coverage is counted")]
 pub(crate) fn isolate_environment(command: &mut Command) {
     command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("LC_ALL", "C.UTF-8");
+    // `cargo llvm-cov` names the file for the counts in this variable.
+    command.envs(std::env::var_os("LLVM_PROFILE_FILE").map(|file| ("LLVM_PROFILE_FILE", file)));
     command.stdin(Stdio::null());
 }
 
