@@ -2,15 +2,13 @@
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
-use std::ops::Deref;
-use std::sync::Arc;
 use std::time::Duration;
 
 use fetch_url_core::Url;
 use fetch_url_proto::Head;
 
-use crate::Validator;
 use crate::credentials::secret::SecretBytes;
+use crate::{HeaderFields, Validator};
 
 /// The metadata of a response. Fields that the protocol does not have are `None` or empty.
 #[derive(Clone, Debug)]
@@ -60,47 +58,6 @@ pub struct Meta {
     /// `true` if a body that breaks off may be requested again from its beginning although it cannot be continued: the
     /// object has a modification time, and the request changes nothing.
     pub(crate) is_repeatable: bool,
-}
-
-/// Header fields in the order of the response: names as the server spells them, values as bytes. Over HTTP/2, and through
-/// a proxy that reads the requests, names are in lower case. Clones share them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeaderFields(Arc<Vec<(String, Vec<u8>)>>);
-
-impl HeaderFields {
-    /// Adds a field.
-    pub(crate) fn push(&mut self, field: (String, Vec<u8>)) {
-        self.extend([field]);
-    }
-}
-
-impl Deref for HeaderFields {
-    type Target = [(String, Vec<u8>)];
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
-
-impl Extend<(String, Vec<u8>)> for HeaderFields {
-    fn extend<T: IntoIterator<Item = (String, Vec<u8>)>>(&mut self, fields: T) {
-        Arc::make_mut(&mut self.0).extend(fields);
-    }
-}
-
-impl FromIterator<(String, Vec<u8>)> for HeaderFields {
-    fn from_iter<T: IntoIterator<Item = (String, Vec<u8>)>>(fields: T) -> Self {
-        Self(Arc::new(fields.into_iter().collect()))
-    }
-}
-
-impl<'a> IntoIterator for &'a HeaderFields {
-    type Item = &'a (String, Vec<u8>);
-    type IntoIter = std::slice::Iter<'a, (String, Vec<u8>)>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
 }
 
 /// The times of the steps of a request, measured from its start, and the addresses of the connection. A reused

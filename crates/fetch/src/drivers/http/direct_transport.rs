@@ -168,7 +168,7 @@ async fn exchange_on(
     };
     ctx.connector.connection_info().update(|facts| facts.first_byte = Some(Instant::now()));
     let is_http2 = response.version() == Version::HTTP_2;
-    if let Some(fields) = pooled.connection.exchange().and_then(SharedExchange::received_fields) {
+    if let Some(fields) = pooled.connection.exchange().and_then(SharedExchange::take_fields) {
         response.extensions_mut().insert(fields);
     }
     Ok(response.map(|incoming| match plan.options.raw {

@@ -284,8 +284,8 @@ fn response_meta(plan: &HttpPlan, response: &IncomingResponse, reply: String) ->
 /// Returns the header fields as they were received, or, if their spelling is not known, with names in lower case.
 fn response_fields(response: &IncomingResponse) -> HeaderFields {
     let headers = response.headers();
-    match response.extensions().get::<ReceivedFields>().filter(|fields| fields.0.len() == headers.len()) {
-        Some(fields) => fields.0.clone(),
+    match response.extensions().get::<ReceivedFields>().filter(|received| received.count == headers.len()) {
+        Some(received) => received.fields.clone(),
         None => headers.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())).collect(),
     }
 }
