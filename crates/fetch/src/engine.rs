@@ -1,13 +1,13 @@
 //! Runs the requests of all schemes. Rules that several schemes share are applied here.
 //!
 //! ```text
-//! Request ─▶ login ─▶ plan ─▶ policy ─▶ run ─┬▶ Answer: limit the body, let it resume by itself, return it
-//!    ▲                                       ├▶ Follow: check the redirect ───────────────┐
+//! Request ─▶ login ─▶ plan ─▶ policy ─▶ run ─┬▶ Response: limit the body, let it resume by itself, return it
+//!    ▲                                       ├▶ Redirect: check it ───────────────────────┐
 //!    │                                       └▶ Error: restart without resume, or retry? ─┤
 //!    └────────────────────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! [`exchange`] is the loop of one request until its final response; [`resumer`] runs it again when a body
+//! [`request_loop`] is the loop of one request until its final response; [`resumer`] runs it again when a body
 //! breaks off.
 
 mod drain;
