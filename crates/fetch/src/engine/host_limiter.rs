@@ -324,4 +324,16 @@ mod tests {
         assert!(second.await.is_some());
         assert!(limiter.acquire(&url("mailto:a@b")).await.is_none(), "a URL without a host has no permit");
     }
+
+    #[tokio::test]
+    async fn change_is_the_end_of_a_wait_that_is_not_over() {
+        let limiter = HostLimiter::new(2);
+        let first = limiter.acquire(&url("http://h/a")).await.expect("a permit");
+        let pending = tokio::time::timeout(Duration::from_millis(20), limiter.changed()).await;
+        assert!(pending.is_err(), "the host is not busy, and no permit was released");
+        first.record_busy(Duration::from_millis(20));
+        drop(first);
+        limiter.changed().await;
+        assert!(limiter.try_acquire(&url("http://h/b")).is_some());
+    }
 }

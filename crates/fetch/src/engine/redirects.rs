@@ -170,4 +170,16 @@ mod tests {
         assert!(!is_allowed(RedirectKind::NameService));
         assert!(is_allowed(RedirectKind::Redirect) && !is_allowed(RedirectKind::Redirect));
     }
+
+    #[test]
+    fn redirect_to_the_first_url_is_a_loop_at_once() {
+        let request = Request::new("http://h/x").expect("a URL");
+        let policy = RedirectPolicy::new(Policy::default().redirects, Default::default());
+        let mut chain = RedirectChain::new(&policy, request.url());
+        let response = Response::new(Meta::new(request.url().clone()), Content::Head);
+        let redirect = Redirect::new("/x".to_owned(), "301 Moved".to_owned(), response);
+        let error = chain.check(&request, &redirect).expect_err("a loop");
+        assert_eq!(error.code(), Code::TooManyRedirects);
+        assert_eq!(chain.redirects(), 1);
+    }
 }

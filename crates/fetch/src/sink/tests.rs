@@ -1,7 +1,8 @@
 //! Tests of the destinations that are not files of a download.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 
 use super::file::{FileOptions, FileSink};
@@ -47,4 +48,37 @@ fn fifo_without_a_reader_fails_with_the_reason() {
     let error = FileSink::open(&path, FileOptions::default()).err().expect("an error");
     assert_eq!(error.code(), Code::SinkFailed);
     assert!(error.to_string().contains("no process has opened"), "{error}");
+}
+
+#[test]
+fn copy_of_a_private_file_is_private() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let source = tempfile::tempfile().expect("a file");
+    source.set_permissions(Permissions::from_mode(0o600)).expect("permissions");
+    let path = directory.path().join("x");
+    let mut sink = Sink::file(FileSink::open(&path, FileOptions::default()).expect("a file"));
+    sink.limit_permissions(&source);
+    begin(sink).finish().expect("finished");
+    let mode = std::fs::metadata(&path).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o077, 0, "{mode:o}");
+}
+
+#[test]
+fn name_that_is_too_long_fails_when_the_file_is_opened() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let error = FileSink::open(&directory.path().join("x".repeat(256)), FileOptions::default()).err();
+    let error = error.expect("an error");
+    assert_eq!(error.code(), Code::SinkFailed);
+    assert!(error.to_string().contains("too long"), "{error}");
+}
+
+#[test]
+fn file_with_fewer_bytes_than_are_kept_is_refused_and_not_changed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("x");
+    std::fs::write(&path, "12").expect("a file");
+    let error = FileSink::open(&path, FileOptions::default().keeping_bytes(3)).err().expect("an error");
+    assert_eq!(error.code(), Code::Usage);
+    assert_eq!(std::fs::read(&path).expect("a file"), b"12");
+    assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 1);
 }
