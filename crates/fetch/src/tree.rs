@@ -13,7 +13,7 @@ mod page_links;
 mod page_paths;
 mod page_state;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem;
 
 use fetch_url_core::{GopherUrl, Url, parse};
@@ -69,8 +69,9 @@ impl Default for TreeRules {
 pub struct Tree {
     rules: TreeRules,
     start: Url<'static>,
-    /// The identities of directories and entries that were found before.
-    seen: HashSet<u128>,
+    /// The identities of directories and entries that were found before. A hash table would need twice the memory
+    /// while it grows.
+    seen: BTreeSet<u128>,
     /// The number of entries of all listings and links of all pages so far.
     entries: u64,
     pages: PageLinks,
@@ -144,7 +145,7 @@ impl Tree {
     /// Returns the tree that starts at `start`. The user name and password of `start` apply to the whole tree.
     pub fn new(start: Url<'static>, rules: TreeRules) -> Self {
         let pages = PageLinks::new(rules.keeps_dots);
-        Self { rules, start, seen: HashSet::new(), entries: 0, pages }
+        Self { rules, start, seen: BTreeSet::new(), entries: 0, pages }
     }
 
     /// Returns the start directory.

@@ -6,12 +6,13 @@
 //! system was synced, so that the files of the lines before it survive a power failure. After a reboot, lines after the
 //! last `synced` line are ignored.
 
+mod digest_set;
 mod earlier_runs;
 mod entry;
 mod line_hasher;
 mod lines;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -24,6 +25,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
+use self::digest_set::DigestSet;
 use self::earlier_runs::{EarlierRuns, boot};
 use self::entry::{Entry, FileTime, modified};
 use self::line_hasher::LineHasher;
@@ -50,7 +52,7 @@ pub struct Journal {
     subject: String,
     hasher: LineHasher,
     /// The digests of the entries of earlier runs.
-    done: HashSet<u128>,
+    done: DigestSet,
     /// The number of lines of this run.
     lines: u64,
     /// Lines that are not written yet.
@@ -129,7 +131,7 @@ impl Journal {
         let (mut last, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
         while let Some(line) = lines.next()? {
             if let Some(entry) = Entry::from_line(&line)
-                && self.done.contains(&self.hasher.digest_without_facts(&entry))
+                && self.done.contains(self.hasher.digest_without_facts(&entry))
             {
                 last.insert(entry.path.to_owned(), line);
             }
@@ -187,7 +189,7 @@ impl Journal {
             path: path.to_owned(),
             subject: subject.to_owned(),
             hasher: LineHasher::default(),
-            done: HashSet::new(),
+            done: DigestSet::default(),
             lines: 0,
             pending: Vec::new(),
             has_earlier_entries: false,
@@ -204,13 +206,13 @@ impl Journal {
     /// Returns `true` if an earlier run fetched the file at `path` from `source` with these facts, and it is unchanged
     /// since.
     pub fn has(&self, path: &str, source: &str, facts: &str, file: &Metadata) -> bool {
-        self.done.contains(&self.hasher.line_digest(&Entry::new(path, source, facts, file)))
+        self.done.contains(self.hasher.line_digest(&Entry::new(path, source, facts, file)))
     }
 
     /// Returns `true` if an earlier run fetched the file at `path` from `source` and it is unchanged since. Facts are not
     /// compared.
     pub fn contains_source(&self, path: &str, source: &str, file: &Metadata) -> bool {
-        self.done.contains(&self.hasher.digest_without_facts(&Entry::new(path, source, "", file)))
+        self.done.contains(self.hasher.digest_without_facts(&Entry::new(path, source, "", file)))
     }
 
     /// Records that `path` is finished. The line is written by [`Self::flush`], or together with others when there are
@@ -220,7 +222,7 @@ impl Journal {
     /// [`Code::SinkFailed`] if lines cannot be written.
     pub fn add(&mut self, path: &str, source: &str, facts: &str, file: &Metadata) -> Result<(), Error> {
         let entry = Entry::new(path, source, facts, file);
-        if self.has_earlier_entries && self.done.contains(&self.hasher.line_digest(&entry)) {
+        if self.has_earlier_entries && self.done.contains(self.hasher.line_digest(&entry)) {
             return Ok(());
         }
         if self.lines == 0 {

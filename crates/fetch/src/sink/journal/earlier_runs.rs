@@ -5,12 +5,14 @@ use std::fs;
 
 use serde_json::Value;
 
+use super::digest_set::DigestSet;
 use super::entry::Entry;
 use super::line_hasher::LineHasher;
 
 /// The lines of earlier runs.
 pub(super) struct EarlierRuns<'m> {
     hasher: &'m LineHasher,
+    /// The digests of each line, with and without its facts.
     pub(super) digests: Vec<[u128; 2]>,
     /// Hashes of the paths of all files.
     pub(super) paths: HashSet<u64>,
@@ -46,9 +48,10 @@ impl<'m> EarlierRuns<'m> {
         self.start = self.digests.len();
     }
 
-    pub(super) fn done(mut self) -> HashSet<u128> {
+    /// Returns the digests of the files that still count.
+    pub(super) fn done(mut self) -> DigestSet {
         self.begin_run(&boot());
-        self.digests.into_iter().flatten().collect()
+        DigestSet::new(self.digests)
     }
 }
 
