@@ -60,9 +60,8 @@ fn is_journal(name: &str) -> bool {
     name.starts_with("fetch-url") || name.ends_with(".journal")
 }
 
-fn safe_characters(chunk: std::str::Utf8Chunk<'_>) -> Vec<char> {
-    let replacements = chunk.invalid().iter().map(|_| '_');
-    chunk.valid().chars().map(safe_character).chain(replacements).collect()
+fn safe_characters(chunk: std::str::Utf8Chunk<'_>) -> impl Iterator<Item = char> {
+    chunk.valid().chars().map(safe_character).chain(chunk.invalid().iter().map(|_| '_'))
 }
 
 fn safe_character(character: char) -> char {
