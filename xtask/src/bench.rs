@@ -28,6 +28,7 @@ use run::Sample;
 use workload::{Task, WORKLOADS, Workload};
 
 use crate::program::{self, cargo};
+pub(crate) use delayed_network::{CONNECT, time_connection};
 pub(crate) use news::{
     CLIENT as NEWS_CLIENT, SERVER as NEWS_SERVER, fetch as fetch_news, serve as serve_news,
 };
@@ -120,7 +121,7 @@ fn measure(row: &'static Workload, tools: &[Tool], fixture: &Fixture) -> Result<
     }
     remove(&out);
     tools.iter().for_each(|tool| remove(&run::copy_of(tool, &out)));
-    Ok(Measured::new(row, &tools, samples))
+    Ok(Measured::new(row, &tools, samples, fixture.round_trip(row)?))
 }
 
 /// Removes a file or directory, if it exists.

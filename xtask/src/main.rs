@@ -87,6 +87,7 @@ fn main() -> ExitCode {
         ["bench", filter, "--against", program] => bench::run(filter, Some(Path::new(program))),
         // Server and client of some rows of the bench, which the bench starts as separate processes.
         [bench::NEWS_SERVER, address] => bench::serve_news(address),
+        [bench::CONNECT, address] => bench::time_connection(address),
         [bench::NEWS_CLIENT, ahead, url, out] => bench::fetch_news(ahead, url, out),
         ["gen"] => generated::write(),
         ["gen", "--check"] => generated::check(),

@@ -16,7 +16,7 @@ use super::gopher::Gopher;
 use super::news::{ARTICLE_BYTES, News};
 use super::nginx::Nginx;
 use super::vsftpd::Vsftpd;
-use super::workload::{OBJECTS_PER_DIRECTORY, Source, WORKLOADS, Workload};
+use super::workload::{OBJECTS_PER_DIRECTORY, Reference, Source, WORKLOADS, Workload};
 use crate::program;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -130,6 +130,15 @@ impl Fixture {
             Source::Http => !row.task.is_mirror() || matches!(self.server, Server::Nginx { .. }),
             Source::File | Source::Gopher => true,
         }
+    }
+
+    /// Returns the round-trip time of the row's server, if the row is compared with it.
+    pub(super) fn round_trip(&self, row: &Workload) -> std::result::Result<Option<Duration>, String> {
+        let (Reference::RoundTrips(_), Some(server)) = (row.target.to, &self.remote_ftp) else {
+            return Ok(None);
+        };
+        let time = delayed_network::round_trip(&server.authority);
+        time.map(Some).map_err(|error| format!("bench: the round-trip time: {error}"))
     }
 
     pub(super) fn folder(&self) -> &Path {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::peer::{OURS, Tool};
 use super::run::Sample;
-use super::workload::{Measure, Target, Workload};
+use super::workload::{Measure, Reference, Target, Workload};
 use crate::program::root;
 
 /// A measured row.
@@ -19,6 +19,9 @@ pub(super) struct Measured {
     /// The figures of each tool; fetch-url is the first one.
     tools: Vec<Figures>,
 }
+
+/// The name of the figures that only consist of round trips.
+const ROUND_TRIPS: &str = "round trips";
 
 /// The medians of one tool, and its best run.
 struct Figures {
@@ -32,10 +35,20 @@ struct Figures {
 }
 
 impl Measured {
-    pub(super) fn new(row: &'static Workload, tools: &[&Tool], samples: Vec<Vec<Sample>>) -> Self {
+    /// `round_trip` is the round-trip time of the row's server, if it is remote.
+    pub(super) fn new(
+        row: &'static Workload,
+        tools: &[&Tool],
+        samples: Vec<Vec<Sample>>,
+        round_trip: Option<Duration>,
+    ) -> Self {
         let rounds = samples.first().map_or(0, Vec::len);
         let figures = |(tool, samples): (&&Tool, &Vec<Sample>)| Figures::new(tool, samples);
-        Self { row, rounds, tools: tools.iter().zip(&samples).map(figures).collect() }
+        let mut tools: Vec<Figures> = tools.iter().zip(&samples).map(figures).collect();
+        if let (Reference::RoundTrips(count), Some(round_trip)) = (row.target.to, round_trip) {
+            tools.push(Figures::of_round_trips(count, round_trip));
+        }
+        Self { row, rounds, tools }
     }
 
     fn tool(&self, name: &str) -> Option<&Figures> {
@@ -51,16 +64,17 @@ impl Measured {
 
     /// Formats the target and whether it is met: `cpu ≤ 0.80 × curl: 0.71, met`.
     fn verdict(&self) -> String {
-        let Target { measure, ratio, peer } = &self.row.target;
-        let aim = format!("{} ≤ {ratio:.2} × {}", measure.word(), peer.unwrap_or("the best"));
-        let against = match peer {
-            Some(name) => self.tool(name),
-            None => self.best_peer(*measure),
+        let Target { measure, ratio, to } = &self.row.target;
+        let (name, against) = match to {
+            Reference::BestPeer => ("the best".to_owned(), self.best_peer(*measure)),
+            Reference::Peer(name) => ((*name).to_owned(), self.tool(name)),
+            Reference::RoundTrips(count) => (format!("{count} {ROUND_TRIPS}"), self.tool(ROUND_TRIPS)),
         };
+        let aim = format!("{} ≤ {ratio:.2} × {name}", measure.word());
         match against.and_then(|peer| self.ratio(*measure, peer)) {
             Some(reached) if reached <= *ratio => format!("{aim}: {reached:.2}, met"),
             Some(reached) => format!("{aim}: {reached:.2}, MISSED"),
-            None => format!("{aim}: {} is not installed", peer.unwrap_or("no peer")),
+            None => format!("{aim}: not measured"),
         }
     }
 
@@ -89,6 +103,20 @@ impl Figures {
             cpu_ms: of(|sample| sample.cpu),
             min_cpu_ms: best(|sample| sample.cpu),
             memory_mib,
+        }
+    }
+
+    /// Returns the figures of a client that only waits for the network.
+    fn of_round_trips(count: u32, round_trip: Duration) -> Self {
+        let wall_ms = (round_trip * count).as_secs_f64() * 1e3;
+        Self {
+            name: ROUND_TRIPS,
+            version: format!("{count} of {:.1} ms", round_trip.as_secs_f64() * 1e3),
+            wall_ms,
+            min_wall_ms: wall_ms,
+            cpu_ms: 0.0,
+            min_cpu_ms: 0.0,
+            memory_mib: None,
         }
     }
 
@@ -207,7 +235,15 @@ mod tests {
         assert_eq!(measured(900.0, 1000.0).verdict(), "cpu ≤ 0.80 × curl: 0.90, MISSED");
         let mut alone = measured(900.0, 1000.0);
         alone.tools.pop();
-        assert_eq!(alone.verdict(), "cpu ≤ 0.80 × curl: curl is not installed");
+        assert_eq!(alone.verdict(), "cpu ≤ 0.80 × curl: not measured");
+    }
+
+    #[test]
+    fn floor_is_the_number_of_round_trips() {
+        let mut measured = measured(125.0, 1000.0);
+        measured.row = WORKLOADS.iter().find(|row| row.name == "far-ftp").unwrap();
+        measured.tools.push(Figures::of_round_trips(5, Duration::from_millis(50)));
+        assert_eq!(measured.verdict(), "wall ≤ 1.05 × 5 round trips: 1.00, met");
     }
 
     #[test]
