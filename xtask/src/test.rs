@@ -211,12 +211,21 @@ fn live() -> Result<Option<String>, String> {
         return if on_ci() { Err(line) } else { Ok(Some(line)) };
     }
     let were_up = is_up();
-    servers::up()?;
-    let outcome = if has_nextest() {
-        all(["nextest", "run", "--workspace", "--test", "live", "--run-ignored", "only", "--no-fail-fast"])
-    } else {
-        all(["test", "--workspace", "--test", "live", "--", "--ignored"])
-    };
+    let started = servers::up();
+    let outcome = started.and_then(|()| match has_nextest() {
+        true => all([
+            "nextest",
+            "run",
+            "--workspace",
+            "--test",
+            "live",
+            "--run-ignored",
+            "only",
+            "--no-fail-fast",
+        ]),
+        false => all(["test", "--workspace", "--test", "live", "--", "--ignored"]),
+    });
+    // Also after a start that failed, which leaves the other servers running.
     if !were_up {
         servers::down()?;
     }
