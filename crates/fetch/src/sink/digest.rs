@@ -107,12 +107,26 @@ impl Digest {
 
     /// Finishes the computation and returns the digest in lower-case hexadecimal.
     pub(crate) fn hex(self) -> String {
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.finish(to_hex)
+    }
+
+    /// Finishes the computation and returns the first 128 bits of the digest. All algorithms have at least as many.
+    pub(crate) fn first_128_bits(self) -> u128 {
+        self.finish(|digest| digest.first_chunk().map_or(0, |first| u128::from_be_bytes(*first)))
+    }
+
+    fn finish<T>(self, read: impl Fn(&[u8]) -> T) -> T {
         match self.0 {
-            DigestState::Md5(digest) => hex(&digest.finalize()),
-            DigestState::Provider(digest) => hex(digest.finish().as_ref()),
+            DigestState::Md5(digest) => read(&digest.finalize()),
+            DigestState::Provider(digest) => read(digest.finish().as_ref()),
         }
     }
+}
+
+/// Returns bytes as lower-case hexadecimal digits.
+pub(crate) fn to_hex(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]
@@ -132,5 +146,17 @@ mod tests {
         assert_eq!(hex(Algorithm::Sha256, "abc"), sha256);
         assert!(hex(Algorithm::Sha384, "abc").starts_with("cb00753f45a35e8b"));
         assert!(hex(Algorithm::Sha512, "abc").starts_with("ddaf35a193617aba"));
+    }
+
+    #[test]
+    fn first_bits_are_those_of_the_hexadecimal_digest() {
+        for algorithm in [Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha256, Algorithm::Sha512] {
+            let digest = || {
+                let mut digest = Digest::new(algorithm);
+                digest.update(b"abc");
+                digest
+            };
+            assert_eq!(format!("{:032x}", digest().first_128_bits()), digest().hex()[..32]);
+        }
     }
 }

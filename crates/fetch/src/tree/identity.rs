@@ -24,6 +24,5 @@ pub(super) fn resource_identity(url: &Url<'_>) -> u128 {
 pub(super) fn digest_of(text: &[u8]) -> u128 {
     let mut digest = Digest::new(Algorithm::Sha256);
     digest.update(text);
-    let hex = digest.hex();
-    u128::from_str_radix(&hex[..32], 16).unwrap_or_default()
+    digest.first_128_bits()
 }

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fetch_url_core::resolve_reference;
 
+use crate::sink::digest::to_hex;
 use crate::{Checksum, Meta};
 
 /// Maximum number of duplicates of an object.
@@ -65,8 +66,7 @@ pub fn digest(meta: &Meta) -> Option<Checksum> {
     ALGORITHMS.iter().find_map(|(name, own)| {
         let (_, encoded) = instances().find(|(algorithm, _)| algorithm.eq_ignore_ascii_case(name))?;
         let bytes = STANDARD.decode(encoded.trim_matches(':')).ok()?;
-        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{own}:{hex}").parse().ok()
+        format!("{own}:{}", to_hex(&bytes)).parse().ok()
     })
 }
 
