@@ -1,13 +1,14 @@
 //! An open directory below another one, opened without following links. Files are created in this directory even if
 //! it is renamed or replaced later.
 
+use std::ffi::OsStr;
 use std::fs::{self, Metadata};
-use std::io::Read as _;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, mkdirat, open, openat, stat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, mkdirat, open, openat, stat, statat, unlinkat};
 use rustix::io::Errno;
 
 use crate::{Code, Error, Phase};
@@ -16,7 +17,15 @@ use crate::{Code, Error, Phase};
 #[derive(Clone, Debug)]
 pub struct DirHandle {
     directory: Arc<OwnedFd>,
+    /// Device and inode of the directory.
+    id: (u64, u64),
     display_path: PathBuf,
+}
+
+impl AsFd for DirHandle {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
 }
 
 impl DirHandle {
@@ -41,7 +50,8 @@ impl DirHandle {
             directory = openat(&directory, name, flags | OFlags::NOFOLLOW, Mode::empty())
                 .map_err(|errno| failed(&display_path, errno))?;
         }
-        Ok(Self { directory: Arc::new(directory), display_path })
+        let own = fstat(&directory).map_err(|errno| failed(&display_path, errno))?;
+        Ok(Self { directory: Arc::new(directory), id: id(&own), display_path })
     }
 
     /// Returns a path to `name` through `/proc/self/fd`, which is valid while a handle exists. Without procfs, returns
@@ -56,9 +66,12 @@ impl DirHandle {
 
     /// Returns `true` if the path with which the directory was opened still leads to it.
     pub fn is_at_its_path(&self) -> bool {
-        let id = |facts: &Stat| (facts.st_dev, facts.st_ino);
-        let (own, at_path) = (fstat(&self.directory), stat(&self.display_path));
-        own.is_ok_and(|own| at_path.is_ok_and(|at_path| id(&own) == id(&at_path)))
+        stat(&self.display_path).is_ok_and(|at_path| id(&at_path) == self.id)
+    }
+
+    /// Fails if nothing has the name `name`. Links are not followed.
+    pub(crate) fn check_exists(&self, name: &OsStr) -> io::Result<()> {
+        statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW).map(drop).map_err(io::Error::from)
     }
 
     /// Returns the metadata of the regular file `name`, without following links.
@@ -79,7 +92,7 @@ impl DirHandle {
         let mut content = Vec::new();
         let read = file.metadata().and_then(|metadata| match metadata.is_file() {
             true => file.take(max_size + 1).read_to_end(&mut content),
-            false => Err(std::io::Error::other("not a regular file")),
+            false => Err(io::Error::other("not a regular file")),
         });
         match read {
             Ok(length) => Ok(Some(content).filter(|_| length as u64 <= max_size)),
@@ -118,10 +131,15 @@ impl DirHandle {
     }
 }
 
+/// Returns device and inode.
+const fn id(facts: &Stat) -> (u64, u64) {
+    (facts.st_dev, facts.st_ino)
+}
+
 fn failed(path: &Path, errno: Errno) -> Error {
     let words = match errno {
         Errno::LOOP | Errno::NOTDIR => "it exists and is not a directory".to_owned(),
-        errno => std::io::Error::from(errno).to_string(),
+        errno => io::Error::from(errno).to_string(),
     };
     Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {words}", path.display()))
 }

@@ -122,27 +122,30 @@ impl FileSink {
         if target.as_os_str().is_empty() {
             return Err(Error::new(Code::Usage, Phase::Deliver, "the file name is empty"));
         }
-        let paths = PartPaths::of(target)?;
-        let existing = fs::symlink_metadata(target);
+        Self::open_paths(PartPaths::of(target)?, options)
+    }
+
+    fn open_paths(paths: PartPaths, options: FileOptions) -> Result<Self, Error> {
+        let existing = paths.metadata(&paths.target);
         match &existing {
             Ok(metadata) => {
-                if let Some(device) = open_device(target, metadata)? {
+                if let Some(device) = open_device(&paths.target, metadata)? {
                     let kind = FileKind::Direct(device);
                     return Ok(Self { kind, resume: None, earlier_url: None, kept: 0 });
                 }
-                check_target(target, metadata, options)?;
+                check_target(&paths.target, metadata, options)?;
             }
             // A target name that is too long must fail here: the name of the `.part` file is shortened, so it can be
             // created.
             Err(error) if error.raw_os_error() == Some(Errno::NAMETOOLONG.raw_os_error()) => {
-                return Err(file_error(target, io::Error::from(Errno::NAMETOOLONG)));
+                return Err(file_error(&paths.target, io::Error::from(Errno::NAMETOOLONG)));
             }
             Err(_) => {}
         }
         if existing.is_err()
             && options.keep_bytes == 0
-            && fs::symlink_metadata(&paths.part).is_err()
-            && let Some(file) = unnamed_file::create(target)
+            && paths.metadata(&paths.part).is_err()
+            && let Some(file) = unnamed_file::create(&paths)
         {
             return Ok(Self::without_name(file, paths, options));
         }
@@ -169,10 +172,10 @@ impl FileSink {
         });
         if part.state.mode == 0 {
             part.state.mode =
-                make_private(&part.file, &metadata).map_err(|error| file_error(target, error))?;
+                make_private(&part.file, &metadata).map_err(|error| file_error(&part.paths.target, error))?;
         }
         if resume.is_none() {
-            check_kept_bytes(target, kept)?;
+            check_kept_bytes(&part.paths.target, kept)?;
         }
         Ok(Self { kind: FileKind::Part(part), resume, earlier_url, kept })
     }
@@ -180,7 +183,7 @@ impl FileSink {
     /// Returns a sink that writes to a new file, which has no name until it is complete or large.
     fn without_name(file: File, paths: PartPaths, options: FileOptions) -> Self {
         // There may be a state file whose `.part` file the user has removed.
-        let may_have_state_file = options.resume && fs::symlink_metadata(paths.state()).is_ok();
+        let may_have_state_file = options.resume && paths.metadata(&paths.state()).is_ok();
         let part = Part {
             file,
             file_id: None,
@@ -203,12 +206,10 @@ impl FileSink {
     /// # Errors
     /// As for [`FileSink::open`].
     pub fn open_beneath(directory: &DirHandle, name: &str, options: FileOptions) -> Result<Self, Error> {
-        let opened = Self::open(&directory.path(name), options);
-        let mut this = opened.map_err(|error| directory.with_display_path(error))?;
-        if let FileKind::Part(part) = &mut this.kind {
-            part.paths.directory = Some(directory.clone());
-        }
-        Ok(this)
+        let paths = PartPaths::of(&directory.path(name))
+            .map(|paths| PartPaths { directory: Some(directory.clone()), ..paths });
+        let opened = paths.and_then(|paths| Self::open_paths(paths, options));
+        opened.map_err(|error| directory.with_display_path(error))
     }
 
     /// Withholds permissions of group and others that `source` does not have. A replaced file keeps its own.

@@ -60,7 +60,7 @@ pub(super) fn open_part(paths: &PartPaths) -> Result<OpenedPart, Error> {
 pub(super) fn link_part(file: &File, paths: &PartPaths) -> Result<bool, Error> {
     lock(file, paths)?;
     for _ in 0..MAX_ATTEMPTS {
-        match unnamed_file::link(file, &paths.part) {
+        match unnamed_file::link(file, &paths.part, paths) {
             Ok(()) => return Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 // The file is locked while it is removed.

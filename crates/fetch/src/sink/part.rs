@@ -174,7 +174,7 @@ impl Part {
     pub(super) fn finish(mut self: Box<Self>) -> Result<(), Error> {
         self.set_final_metadata()?;
         if self.file_id.is_none() {
-            match unnamed_file::link(&self.file, &self.paths.target) {
+            match unnamed_file::link(&self.file, &self.paths.target, &self.paths) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     // The file of the other process stays, so there is nothing to resume.
                     self.is_resumable = false;

@@ -7,9 +7,13 @@
 //! The state file exists only while the `.fetch-url.part` file does: it is created after it and removed before it.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::CWD;
 
 use super::digest::{Algorithm, Digest};
 use super::dir_handle::DirHandle;
@@ -40,6 +44,24 @@ impl PartPaths {
             return Err(Error::new(Code::Usage, Phase::Deliver, detail).with_hint(hint));
         }
         Ok(Self { target: target.to_owned(), part: with_suffix(target, PART_SUFFIX), directory: None })
+    }
+
+    /// Returns the open directory of the files and the name of `path` in it. Without an open directory, `path` is relative
+    /// to the current one.
+    pub(super) fn location<'p>(&'p self, path: &'p Path) -> (BorrowedFd<'p>, &'p Path) {
+        match (&self.directory, path.file_name()) {
+            (Some(directory), Some(name)) => (directory.as_fd(), Path::new(name)),
+            _ => (CWD, path),
+        }
+    }
+
+    /// Returns the metadata of `path`, which is one of these paths, without following a link.
+    pub(super) fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        // Most files do not exist, and in an open directory this is found without a slow path through procfs.
+        if let (Some(directory), Some(name)) = (&self.directory, path.file_name()) {
+            directory.check_exists(name)?;
+        }
+        fs::symlink_metadata(path)
     }
 
     /// Returns the path of the state file.

@@ -3,23 +3,31 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
 
-/// Creates a file without a name in the directory of `target`. Returns `None` if the system or the file system does not
-/// support it, or if the directory cannot be written: creating the `.part` file then gives the reason.
+use super::part_paths::PartPaths;
+
+/// Creates a file without a name in the directory of the target. Returns `None` if the system or the file system does
+/// not support it, or if the directory cannot be written: creating the `.part` file then gives the reason.
 #[cfg(target_os = "linux")]
-pub(super) fn create(target: &Path) -> Option<File> {
-    use rustix::fs::{Mode, OFlags};
+pub(super) fn create(paths: &PartPaths) -> Option<File> {
+    use std::path::Path;
 
-    let directory = target.parent().filter(|parent| !parent.as_os_str().is_empty());
+    use rustix::fs::{CWD, Mode, OFlags, openat};
+
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let opened = rustix::fs::open(directory.unwrap_or(Path::new(".")), flags, Mode::from_raw_mode(0o666));
+    let mode = Mode::from_raw_mode(0o666);
+    let opened = match (&paths.directory, paths.target.parent()) {
+        (Some(directory), _) => openat(directory, ".", flags, mode),
+        (None, Some(parent)) if !parent.as_os_str().is_empty() => openat(CWD, parent, flags, mode),
+        _ => openat(CWD, Path::new("."), flags, mode),
+    };
     opened.ok().map(File::from)
 }
 
-/// Gives the file the name `path`. Fails with [`io::ErrorKind::AlreadyExists`] if the name is taken.
+/// Gives the file the name `path`, which is one of `paths`. Fails with [`io::ErrorKind::AlreadyExists`] if the name is
+/// taken.
 #[cfg(target_os = "linux")]
-pub(super) fn link(file: &File, path: &Path) -> io::Result<()> {
+pub(super) fn link(file: &File, path: &std::path::Path, paths: &PartPaths) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,23 +37,24 @@ pub(super) fn link(file: &File, path: &Path) -> io::Result<()> {
     /// The kernel links a descriptor directly only for privileged processes, and since Linux 6.10 for its opener.
     static NEEDS_PROCFS: AtomicBool = AtomicBool::new(false);
 
+    let (directory, name) = paths.location(path);
     if !NEEDS_PROCFS.load(Ordering::Relaxed) {
-        match linkat(file, "", CWD, path, AtFlags::EMPTY_PATH) {
+        match linkat(file, "", directory, name, AtFlags::EMPTY_PATH) {
             Err(Errno::NOENT) => NEEDS_PROCFS.store(true, Ordering::Relaxed),
             linked => return linked.map_err(io::Error::from),
         }
     }
     let descriptor = format!("/proc/self/fd/{}", file.as_raw_fd());
-    linkat(CWD, descriptor, CWD, path, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
+    linkat(CWD, descriptor, directory, name, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn create(_: &Path) -> Option<File> {
+pub(super) fn create(_: &PartPaths) -> Option<File> {
     None
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn link(_: &File, _: &Path) -> io::Result<()> {
+pub(super) fn link(_: &File, _: &std::path::Path, _: &PartPaths) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
