@@ -51,6 +51,31 @@ struct Fields {
 /// assert_eq!(parse("yesterday"), None);
 /// ```
 pub fn parse(text: &str) -> Option<i64> {
+    parse_fixdate(text).or_else(|| parse_tokens(text))
+}
+
+/// Parses an IMF-fixdate, which nearly all servers send: `Sun, 06 Nov 1994 08:49:37 GMT`.
+fn parse_fixdate(text: &str) -> Option<i64> {
+    let text = text.strip_suffix(" GMT")?;
+    let (weekday, rest) = text.split_at_checked(3)?;
+    let [b',', b' ', d0, d1, b' ', m0, m1, m2, b' ', date @ ..] = rest.as_bytes() else { return None };
+    let [y0, y1, y2, y3, b' ', h0, h1, b':', n0, n1, b':', s0, s1] = date else { return None };
+    let two = |digits: [&u8; 2]| number(digits.into_iter());
+    let month = MONTHS.iter().position(|name| name.as_bytes().eq_ignore_ascii_case(&[*m0, *m1, *m2]))?;
+    let (hour, minute, second) = (two([h0, h1])?, two([n0, n1])?, two([s0, s1])?);
+    let is_valid = hour < 24 && minute < 60 && second <= 60;
+    let is_weekday = WEEKDAYS.iter().any(|name| name.eq_ignore_ascii_case(weekday));
+    let (year, month) = (number([y0, y1, y2, y3].into_iter())?, i64::try_from(month).ok()? + 1);
+    let day = two([d0, d1]).filter(|_| is_valid && is_weekday)?;
+    calendar::to_timestamp(year, month, day, hour, minute, second.min(59))
+}
+
+/// Returns the number that consists of these digits.
+fn number<'d>(mut digits: impl Iterator<Item = &'d u8>) -> Option<i64> {
+    digits.try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0')))
+}
+
+fn parse_tokens(text: &str) -> Option<i64> {
     let mut fields = Fields::default();
     for token in text.split([' ', '\t', ',']).filter(|token| !token.is_empty()) {
         fields.read_token(token)?;
@@ -187,6 +212,27 @@ mod tests {
         assert_eq!(parse("Fri, 31 Dec 1999 23:59:60 GMT"), Some(946_684_799));
         assert_eq!(parse("Wed, 01 Jan 69 00:00:00 GMT"), Some(3_124_224_000));
         assert_eq!(parse("Mon, 01 Jan 1900 00:00:00 GMT"), Some(-2_208_988_800));
+    }
+
+    #[test]
+    fn date_of_fixed_width_is_read_like_the_same_tokens() {
+        let usual = "Sun, 06 Nov 1994 08:49:37 GMT";
+        assert_eq!(parse_fixdate(usual), Some(TIME));
+        for at in 0..usual.len() {
+            for byte in [b' ', b'0', b'9', b':', b',', b'J', b'+'] {
+                let mut text = usual.as_bytes().to_vec();
+                text[at] = byte;
+                let text = String::from_utf8(text).expect("ASCII");
+                let fixed = parse_fixdate(&text);
+                assert!(fixed.is_none() || fixed == parse_tokens(&text), "{text}");
+            }
+        }
+        for text in
+            ["Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 31 Feb 1994 08:49:37 GMT", "", " GMT", "\u{e4}\u{e4} GMT"]
+        {
+            assert_eq!(parse_fixdate(text), None, "{text}");
+        }
+        assert_eq!(parse_fixdate("Fri, 31 Dec 1999 23:59:60 GMT"), Some(946_684_799));
     }
 
     #[test]
