@@ -141,7 +141,8 @@ impl IndexPage {
         let href =
             if href.contains(' ') { Cow::Owned(href.replace(' ', "%20")) } else { Cow::Borrowed(href) };
         let entry = if is_usable {
-            child_entry(&self.directory, &resolve_reference(&self.directory, &href))
+            plain_child(&self.directory, &href)
+                .or_else(|| child_entry(&self.directory, &resolve_reference(&self.directory, &href)))
         } else {
             None
         };
@@ -211,6 +212,20 @@ impl Iterator for IndexPage {
             }
         }
     }
+}
+
+/// Returns the entry of a reference that is only a name of unreserved characters (RFC 3986 §2.3), with or without a slash
+/// at its end. Most references are, and they need no parser.
+fn plain_child(directory: &str, href: &str) -> Option<Entry> {
+    let (name, kind) = match href.strip_suffix('/') {
+        Some(name) => (name, EntryKind::Directory),
+        None => (href, EntryKind::File),
+    };
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
+    if !is_plain || matches!(name, "" | "." | "..") || directory.is_empty() {
+        return None;
+    }
+    Some(Entry { name: name.into(), url: Some(format!("{directory}{href}")), ..Entry::new(kind) })
 }
 
 /// Returns the entry of `url` if it is directly below `directory`. Percent-encoding is ignored in the comparison.
