@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::{Bytes, BytesMut};
-use memchr::memchr_iter;
+use memchr::{memchr_iter, memchr2};
 
 use super::plan::HttpPlan;
 use crate::HeaderFields;
@@ -164,8 +164,11 @@ fn rename_field(head: &mut [u8], name: &[u8], new: &[u8]) {
 
 /// Returns the number of fields in a head, without their folded lines.
 fn count_fields(head: &[u8]) -> usize {
-    let lines = head.trim_ascii_start().split(|byte| *byte == b'\n').skip(1);
-    lines.filter(|line| !line.starts_with(b" ") && !line.starts_with(b"\t") && line.contains(&b':')).count()
+    let head = head.trim_ascii_start();
+    let starts = memchr_iter(b'\n', head).map(|end| end + 1);
+    let lines =
+        starts.filter_map(|start| head.get(start..).filter(|line| !matches!(line, [] | [b' ' | b'\t', ..])));
+    lines.filter(|line| memchr2(b':', b'\n', line).is_some_and(|at| line[at] == b':')).count()
 }
 
 #[cfg(test)]
