@@ -13,7 +13,7 @@ mod page_links;
 mod page_paths;
 mod page_state;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashMap;
 use std::mem;
 
 use fetch_url_core::{GopherUrl, Url, parse};
@@ -22,7 +22,7 @@ use fetch_url_proto::{Details, Entry, EntryKind};
 
 pub use self::file_entries::FileEntries;
 pub use self::glob::Glob;
-use self::identity::{digest_of, resource_identity};
+use self::identity::{IdentitySet, digest_of, resource_identity};
 pub use self::kind::UncertainKind;
 use self::names::{Candidate, make_names_unique, server_file_name};
 pub use self::page_state::SkippedLinks;
@@ -69,9 +69,8 @@ impl Default for TreeRules {
 pub struct Tree {
     rules: TreeRules,
     start: Url<'static>,
-    /// The identities of directories and entries that were found before. A hash table would need twice the memory
-    /// while it grows.
-    seen: BTreeSet<u128>,
+    /// The identities of directories and entries that were found before.
+    seen: IdentitySet,
     /// The number of entries of all listings and links of all pages so far.
     entries: u64,
     pages: PageLinks,
@@ -145,7 +144,7 @@ impl Tree {
     /// Returns the tree that starts at `start`. The user name and password of `start` apply to the whole tree.
     pub fn new(start: Url<'static>, rules: TreeRules) -> Self {
         let pages = PageLinks::new(rules.keeps_dots);
-        Self { rules, start, seen: BTreeSet::new(), entries: 0, pages }
+        Self { rules, start, seen: IdentitySet::default(), entries: 0, pages }
     }
 
     /// Returns the start directory.
@@ -199,7 +198,7 @@ impl Tree {
         entries: Vec<Entry>,
         classified: &mut Classified,
     ) -> Vec<Candidate> {
-        let (mut candidates, mut names) = (Vec::with_capacity(entries.len()), HashSet::new());
+        let (mut candidates, mut names) = (Vec::with_capacity(entries.len()), IdentitySet::default());
         for mut entry in entries {
             self.entries += 1;
             if self.entries > self.rules.max_entries {
@@ -217,7 +216,7 @@ impl Tree {
     }
 
     /// Checks one entry and sanitises its name. `names` are the names of the entries before it.
-    fn candidate(&mut self, entry: &mut Entry, names: &mut HashSet<u128>) -> Result<Candidate, Skipped> {
+    fn candidate(&mut self, entry: &mut Entry, names: &mut IdentitySet) -> Result<Candidate, Skipped> {
         let url = self.url_of(entry).ok_or(Skipped::NoUrl)?;
         if !is_below(&self.start, &url) {
             return Err(Skipped::OutsideTree);

@@ -60,11 +60,12 @@ fn free_path(path: PathBuf, number: usize, run: &Run) -> Result<PathBuf, Error> 
 
 /// Creates the directory of a transfer's path if `--create-dirs` is set, and reserves the path.
 pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run) -> Result<Reserved, Error> {
-    if transfer.entry.is_none() {
-        make_parent(path, run)?;
+    // The mirror has given unique paths to its files; a page and a link that redirects to it share theirs.
+    if transfer.entry.is_some() {
+        return Ok(Reserved::First);
     }
-    // The mirror has given unique paths to its pages; a page and a link that redirects to it share theirs.
-    if run.has_single_transfer() || transfer.is_page_link() {
+    make_parent(path, run)?;
+    if run.has_single_transfer() {
         return Ok(Reserved::First);
     }
     run.output_paths.reserve(path, number, &transfer.url, transfer.checksum.as_ref())

@@ -1,5 +1,8 @@
 //! Identifies the resource of a URL, to recognise entries that are listed twice.
 
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher as _, RandomState};
+
 use fetch_url_core::{PercentEncoded, Url};
 
 use crate::output::Algorithm;
@@ -25,4 +28,44 @@ pub(super) fn digest_of(text: &[u8]) -> u128 {
     let mut digest = Digest::new(Algorithm::Sha256);
     digest.update(text);
     digest.first_128_bits()
+}
+
+/// A set of identities.
+///
+/// A mirror has a million of them, so 64 bits of each are stored, in a tree: a hash table would need the old and the new
+/// table at the same time to grow. The bits are those of a hash with a random key, so that a server cannot choose names
+/// whose bits are the same.
+#[derive(Debug, Default)]
+pub(super) struct IdentitySet {
+    hash: RandomState,
+    hashes: BTreeSet<u64>,
+}
+
+impl IdentitySet {
+    /// Adds an identity. Returns `false` if the set had it already.
+    pub(super) fn insert(&mut self, identity: u128) -> bool {
+        self.hashes.insert(self.hash.hash_one(identity))
+    }
+
+    pub(super) fn remove(&mut self, identity: u128) {
+        self.hashes.remove(&self.hash.hash_one(identity));
+    }
+
+    pub(super) fn contains(&self, identity: u128) -> bool {
+        self.hashes.contains(&self.hash.hash_one(identity))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identity_is_in_the_set_until_it_is_removed() {
+        let mut set = IdentitySet::default();
+        assert!(set.insert(1) && !set.insert(1) && set.insert(!1) && set.insert(1 << 64));
+        assert!(set.contains(1) && set.contains(!1) && !set.contains(2));
+        set.remove(1);
+        assert!(!set.contains(1) && set.contains(1 << 64) && set.insert(1));
+    }
 }

@@ -113,7 +113,7 @@ impl Tree {
             return;
         }
         let checked = match path {
-            _ if self.pages.seen.contains(&identity) => return,
+            _ if self.pages.seen.contains(identity) => return,
             None => Err(LinkSkip::OtherServer),
             Some(path) => self.check_link(path, depth, position),
         };

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use fetch_url_core::{HttpUrl, PercentEncoded, Url};
 
-use super::identity::digest_of;
+use super::identity::{IdentitySet, digest_of};
 use crate::{safe_dot_name, safe_name};
 
 /// The name of the file of a URL that ends with a slash.
@@ -75,8 +75,8 @@ pub(super) struct PagePaths {
     directories: HashMap<Vec<Vec<u8>>, String>,
     /// The local paths of directories.
     used_directories: HashSet<String>,
-    /// Digests of the local paths of files. A digest takes less memory than a path.
-    used_files: HashSet<u128>,
+    /// The identities of the local paths of files.
+    used_files: IdentitySet,
     keeps_dots: bool,
 }
 
@@ -102,7 +102,7 @@ impl PagePaths {
 
     /// Makes the local path of a file that was not saved available again.
     pub(super) fn release_file(&mut self, path: &str) {
-        self.used_files.remove(&digest_of(path.as_bytes()));
+        self.used_files.remove(digest_of(path.as_bytes()));
     }
 
     /// Gives the directories of `page` local paths: sanitised names below the directory of `start`. Returns `None` if a
@@ -156,7 +156,7 @@ impl PagePaths {
 
     /// Returns `true` if a file has this local path.
     fn is_file(&self, path: &str) -> bool {
-        self.used_files.contains(&digest_of(path.as_bytes()))
+        self.used_files.contains(digest_of(path.as_bytes()))
     }
 
     /// Returns the sanitised name of a page: the last segment and its query, or `index.html`.

@@ -1,9 +1,10 @@
 //! The state of the links of pages: which were found, their local paths, and why others are not fetched.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use fetch_url_core::Url;
 
+use super::identity::IdentitySet;
 use super::page_paths::{PagePath, PagePaths};
 
 /// The position of a file in a mirror of linked pages.
@@ -36,7 +37,7 @@ pub(super) struct PageLinks {
     /// Links that have no local path yet, by their URLs.
     pub(super) found: BTreeMap<String, FoundLink>,
     /// The identities of pages that were found or skipped.
-    pub(super) seen: HashSet<u128>,
+    pub(super) seen: IdentitySet,
     pub(super) skipped: SkippedLinks,
 }
 
@@ -54,7 +55,7 @@ impl PageLinks {
         Self {
             paths: PagePaths::new(keeps_dots),
             found: BTreeMap::new(),
-            seen: HashSet::new(),
+            seen: IdentitySet::default(),
             skipped: SkippedLinks::default(),
         }
     }

@@ -1,5 +1,7 @@
 //! Classification of hostile and ambiguous listings.
 
+use std::collections::HashSet;
+
 use super::*;
 
 fn url(text: &str) -> Url<'static> {

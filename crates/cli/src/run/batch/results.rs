@@ -27,7 +27,11 @@ impl Batch {
             path.and_then(|path| Some((path, fs::symlink_metadata(path).ok().filter(Metadata::is_file)?)));
         if let Some((path, file)) = &file {
             let id = (file.dev(), file.ino());
-            self.run.output_paths.add_written(path, transfer.checksum.as_ref(), id);
+            match transfer.entry {
+                // The path of an entry is not reserved.
+                Some(_) => self.run.output_paths.add_finished(id),
+                None => self.run.output_paths.add_written(path, transfer.checksum.as_ref(), id),
+            }
         }
         let Some(log) = self.run.log_of_results() else { return Disposition::Final };
         let file = file.as_ref().map(|(path, file)| (*path, file));
