@@ -11,5 +11,6 @@ mod http2;
 mod listing_limit;
 mod policy;
 mod redirects;
+mod response;
 mod save;
 mod tls;
