@@ -86,3 +86,59 @@ fn check_login(authority: &Authority<'_>, forbidden: ForbiddenSet) -> Result<(),
     authority.user().map_or(Ok(()), |user| check(user, "user", forbidden))?;
     authority.password().map_or(Ok(()), |password| check(password.expose(), "password", forbidden))
 }
+
+#[cfg(test)]
+mod tests {
+    use fetch_url_core::parse;
+
+    use super::*;
+
+    fn error(url: &str) -> Option<String> {
+        let parsed = parse(url).unwrap_or_else(|error| panic!("{url}: {error:?}"));
+        check_sendable(&parsed.url).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn bytes_that_change_the_protocol_are_refused_in_every_part() {
+        for (url, part) in [
+            ("file:///a/b%2Fc", "path"),
+            ("file:///a%00", "path"),
+            ("ftp://h/a%0D%0ADELE%20b", "path"),
+            ("ftp://u%0Ax:p@h/", "user"),
+            ("ftp://u:p%0D@h/", "password"),
+            ("gopher://h/0a%0D%0Ab", "selector"),
+            ("mailto:a%0Ab@h", "address"),
+            ("mailto:a@h?subject=x%0D%0Abcc:y", "header"),
+            ("news:a%0Ab@h", "message-id"),
+            ("news:comp%20x", "group"),
+            ("nntp://h/comp%0Ax/1", "group"),
+            ("telnet://u%0D:p@h/", "user"),
+            ("telnet://u:p%00@h/", "password"),
+            ("wais://h/d%0Ab", "database"),
+            ("wais://h/d/t%0A/p", "type"),
+        ] {
+            let error = error(url).unwrap_or_else(|| panic!("{url} can be sent"));
+            assert!(error.contains(part), "{url}: {error}");
+        }
+    }
+
+    #[test]
+    fn other_bytes_can_be_sent() {
+        for url in [
+            "file:///a%20b/%C3%A4",
+            "ftp://u%40x:p%3A@h/a%20b/%FF;type=i",
+            "gopher://h/0a%20b",
+            "http://h/a%0D%0Ab",
+            "mailto:a%20b@h?subject=x%20y",
+            "news:a/b%25@h",
+            "news:comp.x",
+            "news:*",
+            "nntp://h/comp.x/1",
+            "telnet://u:p@h/",
+            "wais://h/d%20e/t/p",
+            "wais://h/d?q",
+        ] {
+            assert_eq!(error(url), None, "{url}");
+        }
+    }
+}

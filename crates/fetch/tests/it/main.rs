@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot be set up fails")]
 
+mod credentials;
 mod driver_contract;
 mod exchange;
 mod explain;

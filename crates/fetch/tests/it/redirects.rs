@@ -1,6 +1,6 @@
 //! The metadata of redirects.
 
-use fetch_url::Fetcher;
+use fetch_url::{Fetcher, Policy};
 use fetch_url_tests::{HttpResponse, HttpServer};
 
 #[tokio::test]
@@ -15,4 +15,16 @@ async fn metadata_of_each_redirect_is_kept_in_order() {
     let statuses: Vec<_> = response.meta.earlier.iter().map(|meta| meta.status).collect();
     assert_eq!((statuses, response.meta.redirects), (vec![Some(301), Some(302)], 2));
     assert_eq!(response.text().await.expect("a body"), "end");
+}
+
+#[tokio::test]
+async fn redirect_that_is_not_followed_is_the_only_response() {
+    let server = HttpServer::start(|_| HttpResponse::new(301).header("Location", "/b")).expect("a server");
+    let mut policy = Policy::default();
+    policy.redirects.max_redirects = None;
+    let fetcher = Fetcher::builder().policy(policy).build();
+    let response = fetcher.get(server.url("/a")).await.expect("a response");
+    let meta = &response.meta;
+    assert_eq!((meta.status, meta.earlier.len(), meta.redirects), (Some(301), 0, 0));
+    assert_eq!(server.requests().len(), 1);
 }
