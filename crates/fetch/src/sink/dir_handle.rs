@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io::{self, Read as _};
-use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
@@ -20,12 +20,6 @@ pub struct DirHandle {
     /// Device and inode of the directory.
     id: (u64, u64),
     display_path: PathBuf,
-}
-
-impl AsFd for DirHandle {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.directory.as_fd()
-    }
 }
 
 impl DirHandle {
@@ -67,6 +61,12 @@ impl DirHandle {
     /// Returns `true` if the path with which the directory was opened still leads to it.
     pub fn is_at_its_path(&self) -> bool {
         stat(&self.display_path).is_ok_and(|at_path| id(&at_path) == self.id)
+    }
+
+    /// Returns the descriptor of the directory.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        std::os::fd::AsFd::as_fd(&*self.directory)
     }
 
     /// Fails if nothing has the name `name`. Links are not followed.

@@ -9,11 +9,8 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io;
-use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-
-use rustix::fs::CWD;
 
 use super::digest::{Algorithm, Digest};
 use super::dir_handle::DirHandle;
@@ -44,15 +41,6 @@ impl PartPaths {
             return Err(Error::new(Code::Usage, Phase::Deliver, detail).with_hint(hint));
         }
         Ok(Self { target: target.to_owned(), part: with_suffix(target, PART_SUFFIX), directory: None })
-    }
-
-    /// Returns the open directory of the files and the name of `path` in it. Without an open directory, `path` is relative
-    /// to the current one.
-    pub(super) fn location<'p>(&'p self, path: &'p Path) -> (BorrowedFd<'p>, &'p Path) {
-        match (&self.directory, path.file_name()) {
-            (Some(directory), Some(name)) => (directory.as_fd(), Path::new(name)),
-            _ => (CWD, path),
-        }
     }
 
     /// Returns the metadata of `path`, which is one of these paths, without following a link.

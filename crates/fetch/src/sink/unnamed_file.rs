@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use super::part_paths::PartPaths;
 
@@ -10,14 +11,12 @@ use super::part_paths::PartPaths;
 /// not support it, or if the directory cannot be written: creating the `.part` file then gives the reason.
 #[cfg(target_os = "linux")]
 pub(super) fn create(paths: &PartPaths) -> Option<File> {
-    use std::path::Path;
-
     use rustix::fs::{CWD, Mode, OFlags, openat};
 
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(0o666);
     let opened = match (&paths.directory, paths.target.parent()) {
-        (Some(directory), _) => openat(directory, ".", flags, mode),
+        (Some(directory), _) => openat(directory.as_fd(), ".", flags, mode),
         (None, Some(parent)) if !parent.as_os_str().is_empty() => openat(CWD, parent, flags, mode),
         _ => openat(CWD, Path::new("."), flags, mode),
     };
@@ -27,7 +26,7 @@ pub(super) fn create(paths: &PartPaths) -> Option<File> {
 /// Gives the file the name `path`, which is one of `paths`. Fails with [`io::ErrorKind::AlreadyExists`] if the name is
 /// taken.
 #[cfg(target_os = "linux")]
-pub(super) fn link(file: &File, path: &std::path::Path, paths: &PartPaths) -> io::Result<()> {
+pub(super) fn link(file: &File, path: &Path, paths: &PartPaths) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -37,7 +36,11 @@ pub(super) fn link(file: &File, path: &std::path::Path, paths: &PartPaths) -> io
     /// The kernel links a descriptor directly only for privileged processes, and since Linux 6.10 for its opener.
     static NEEDS_PROCFS: AtomicBool = AtomicBool::new(false);
 
-    let (directory, name) = paths.location(path);
+    // In an open directory, the slow path through procfs is not needed.
+    let (directory, name) = match (&paths.directory, path.file_name()) {
+        (Some(directory), Some(name)) => (directory.as_fd(), Path::new(name)),
+        _ => (CWD, path),
+    };
     if !NEEDS_PROCFS.load(Ordering::Relaxed) {
         match linkat(file, "", directory, name, AtFlags::EMPTY_PATH) {
             Err(Errno::NOENT) => NEEDS_PROCFS.store(true, Ordering::Relaxed),
@@ -54,7 +57,7 @@ pub(super) fn create(_: &PartPaths) -> Option<File> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn link(_: &File, _: &std::path::Path, _: &PartPaths) -> io::Result<()> {
+pub(super) fn link(_: &File, _: &Path, _: &PartPaths) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

@@ -28,3 +28,19 @@ async fn redirect_that_is_not_followed_is_the_only_response() {
     assert_eq!((meta.status, meta.earlier.len(), meta.redirects), (Some(301), 0, 0));
     assert_eq!(server.requests().len(), 1);
 }
+
+#[tokio::test]
+async fn metadata_of_at_most_100_redirects_is_kept() {
+    let server = HttpServer::start(|request| {
+        let number: u32 = request.path().trim_start_matches('/').parse().expect("a number");
+        match number {
+            105 => HttpResponse::new(200).body("end"),
+            number => HttpResponse::new(301).header("Location", format!("/{}", number + 1)),
+        }
+    })
+    .expect("a server");
+    let mut policy = Policy::default();
+    policy.redirects.max_redirects = Some(200);
+    let response = Fetcher::builder().policy(policy).build().get(server.url("/0")).await.expect("a response");
+    assert_eq!((response.meta.earlier.len(), response.meta.redirects), (100, 105));
+}

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
 
-use fetch_url::{Code, Error, Fetcher, Policy, Retry};
+use fetch_url::{Code, Condition, Content, Error, Fetcher, Policy, Request, Retry};
 use fetch_url_tests::{HttpResponse, HttpServer};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _};
 
@@ -61,6 +61,21 @@ async fn response_has_the_values_of_its_header() {
     let weak = Fetcher::new().get(server.url("/weak")).await.expect("a response");
     assert_eq!((weak.etag(), weak.last_modified()), (None, None));
     assert_eq!(weak.into_listing().expect_err("an object").code(), Code::NotFound);
+}
+
+#[tokio::test]
+async fn unmet_condition_leaves_an_object_unchanged_but_not_its_metadata() {
+    // This server does not check the condition itself.
+    let server = HttpServer::start(|_| HttpResponse::new(200).body("abc").header("Last-Modified", DATE))
+        .expect("a server");
+    let request = |seconds| {
+        let request = Request::new(&server.url("/")).expect("a URL");
+        request.only_if(Condition::ModifiedSince(seconds))
+    };
+    let fetch = async |request| Fetcher::new().fetch(request).await.expect("a response").content;
+    assert!(matches!(fetch(request(784_111_777)).await, Content::Unchanged));
+    assert!(matches!(fetch(request(784_111_776)).await, Content::Body(_)));
+    assert!(matches!(fetch(request(784_111_777).head()).await, Content::Head));
 }
 
 #[tokio::test]
