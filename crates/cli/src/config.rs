@@ -166,15 +166,21 @@ fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
     let rest = rest.trim_start();
     let value = parse_value(rest.strip_prefix(['=', ':']).unwrap_or(rest).trim_start())?;
     Ok(match (name, value) {
-        // It would make URLs of all options that follow, also of those of the command line.
+        // clap treats every argument after `--` as a URL, also the options of the command line.
         ("--", _) => return Err("the name of the option is missing"),
         ("config" | "--config" | "-K", _) => return Err("-K is not allowed in a configuration file"),
+        ("url" | "--url", Some(url)) if url.starts_with('-') => {
+            return Err("a URL does not begin with a dash");
+        }
         ("url" | "--url", Some(url)) => vec![url.into()],
         // The environment has priority over a configuration file (docs/spec/semantics.md §6).
         ("news-server" | "--news-server", Some(server)) => {
             vec![format!("--default-news-server={server}").into()]
         }
         (short, Some(value)) if short.starts_with('-') && !short.starts_with("--") => {
+            if value == "--" {
+                return Err("the value is missing");
+            }
             vec![short.into(), value.into()]
         }
         (name, None) if name.starts_with('-') => vec![name.into()],
@@ -229,6 +235,14 @@ mod tests {
             let text = format!("silent\n{line}\nsilent\n");
             let error = read_lines(text.as_bytes(), Path::new("f")).err().expect(line);
             assert!(error.to_string().contains("f:2: the name of the option is missing"), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn dashes_as_a_value_do_not_end_the_options() {
+        for line in ["url = --", "url = -x", "--url \"--\"", "-s --", "-s=--", "-o --"] {
+            let error = read_lines(line.as_bytes(), Path::new("f")).err();
+            assert!(error.is_some_and(|error| error.to_string().contains("f:1:")), "{line}");
         }
     }
 
