@@ -7,22 +7,23 @@ use std::sync::{Arc, OnceLock};
 /// Header fields in the order of the response: names as the server spells them, values as bytes. Over HTTP/2, and through
 /// a proxy that reads the requests, names are in lower case. Clones share them.
 #[derive(Clone, Default)]
-pub struct HeaderFields(Arc<Lines>);
+pub struct HeaderFields(Arc<SharedFields>);
 
 /// A header field: its name and its value.
 type Field = (String, Vec<u8>);
 
 #[derive(Default)]
-struct Lines {
+struct SharedFields {
     /// The head of an HTTP/1 response: its status line and its fields. Empty if the fields were not read from a head.
     head: Vec<u8>,
+    /// The fields, parsed from `head` at the first access, or given.
     fields: OnceLock<Vec<Field>>,
 }
 
 impl HeaderFields {
     /// Returns the fields of the head of an HTTP/1 response.
     pub(crate) fn from_head(head: Vec<u8>) -> Self {
-        Self(Arc::new(Lines { head, fields: OnceLock::new() }))
+        Self(Arc::new(SharedFields { head, fields: OnceLock::new() }))
     }
 
     /// Adds a field.
@@ -41,13 +42,18 @@ impl Deref for HeaderFields {
 
 impl Extend<Field> for HeaderFields {
     fn extend<T: IntoIterator<Item = Field>>(&mut self, fields: T) {
-        *self = self.iter().cloned().chain(fields).collect();
+        // Parses the head, if that was not done before.
+        let _ = self.len();
+        match Arc::get_mut(&mut self.0).and_then(|own| own.fields.get_mut()) {
+            Some(own) => own.extend(fields),
+            None => *self = self.iter().cloned().chain(fields).collect(),
+        }
     }
 }
 
 impl FromIterator<Field> for HeaderFields {
     fn from_iter<T: IntoIterator<Item = Field>>(fields: T) -> Self {
-        Self(Arc::new(Lines { head: Vec::new(), fields: OnceLock::from(Vec::from_iter(fields)) }))
+        Self(Arc::new(SharedFields { head: Vec::new(), fields: OnceLock::from(Vec::from_iter(fields)) }))
     }
 }
 
@@ -117,5 +123,13 @@ mod tests {
         after.push(field("C", "d"));
         assert_eq!((before.len(), after.to_vec()), (1, vec![field("A", "b"), field("C", "d")]));
         assert_ne!(before, after);
+    }
+
+    #[test]
+    fn fields_are_added_without_copying_those_before() {
+        let mut fields = HeaderFields::default();
+        // Copying would take minutes.
+        (0..200_000).for_each(|number: u32| fields.push(field("A", &number.to_string())));
+        assert_eq!((fields.len(), &fields[199_999]), (200_000, &field("A", "199999")));
     }
 }

@@ -9,6 +9,9 @@ use super::rejection::rejection_outcome;
 use super::response::{ResponseStart, response_meta, send_request};
 use crate::{Content, Error, Meta, Outcome, Phase, Response, RunContext};
 
+/// The maximum length of the name of a header field: a block may have many lines, which all get its name.
+const MAX_NAME_BYTES: usize = 255;
+
 /// Requests the attributes of the item and returns them as header fields. A server without Gopher+ sends the item
 /// itself, which is not read.
 pub(super) async fn fetch_head(
@@ -36,13 +39,14 @@ pub(super) async fn fetch_head(
     Ok(Outcome::Response(Response::new(meta, Content::Head)))
 }
 
-/// Adds one header field for each line of each attribute block.
+/// Adds one header field for each line of each attribute block. A long name is cut.
 fn add_attribute_fields(meta: &mut Meta, attributes: &Attributes) {
     if !attributes.info.is_empty() {
         meta.fields.push(("INFO".to_owned(), attributes.info.to_vec()));
     }
     for block in &attributes.blocks {
-        let name = String::from_utf8_lossy(&block.name).into_owned();
+        let name = &block.name[..block.name.len().min(MAX_NAME_BYTES)];
+        let name = String::from_utf8_lossy(name).into_owned();
         let inline = Some(&block.inline).filter(|inline| !inline.is_empty());
         for line in inline.into_iter().chain(&block.lines) {
             meta.fields.push((name.clone(), line.to_vec()));

@@ -77,7 +77,9 @@ impl SharedExchange {
     /// Takes the header fields of the response. Returns `None` if its head was too large.
     pub(super) fn take_fields(&self) -> Option<ReceivedFields> {
         let mut exchange = self.lock();
-        let head = exchange.is_head_complete.then(|| std::mem::take(&mut exchange.head))?;
+        let mut head = exchange.is_head_complete.then(|| std::mem::take(&mut exchange.head))?;
+        // It was allocated for a read that may have brought much of the body.
+        head.shrink_to_fit();
         Some(ReceivedFields { count: count_fields(&head), fields: HeaderFields::from_head(head) })
     }
 
@@ -162,7 +164,7 @@ fn rename_field(head: &mut [u8], name: &[u8], new: &[u8]) {
     }
 }
 
-/// Returns the number of fields in a head, without their folded lines.
+/// Returns the number of fields in a head. Folded lines are not counted.
 fn count_fields(head: &[u8]) -> usize {
     let head = head.trim_ascii_start();
     let starts = memchr_iter(b'\n', head).map(|end| end + 1);
