@@ -8,10 +8,15 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, mkdirat, open, openat, stat, statat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, statat, unlinkat};
 use rustix::io::Errno;
 
+use super::file_id::{file_error, file_id};
 use crate::{Code, Error, Phase};
+
+/// The system has procfs.
+static HAS_PROCFS: LazyLock<bool> =
+    LazyLock::new(|| cfg!(target_os = "linux") && Path::new("/proc/self/fd").exists());
 
 /// A handle of an open directory.
 #[derive(Clone, Debug)]
@@ -44,23 +49,25 @@ impl DirHandle {
             directory = openat(&directory, name, flags | OFlags::NOFOLLOW, Mode::empty())
                 .map_err(|errno| failed(&display_path, errno))?;
         }
-        let own = fstat(&directory).map_err(|errno| failed(&display_path, errno))?;
-        Ok(Self { directory: Arc::new(directory), id: id(&own), display_path })
+        let directory = fs::File::from(directory);
+        let own = directory.metadata().map_err(|error| file_error(&display_path, error))?;
+        Ok(Self { directory: Arc::new(directory.into()), id: file_id(&own), display_path })
     }
 
     /// Returns a path to `name` through `/proc/self/fd`, which is valid while a handle exists. Without procfs, returns
     /// the plain path.
     pub fn path(&self, name: &str) -> PathBuf {
-        /// The system has procfs.
-        static HAS_PROCFS: LazyLock<bool> =
-            LazyLock::new(|| cfg!(target_os = "linux") && Path::new("/proc/self/fd").exists());
-
         if *HAS_PROCFS { Path::new(&self.proc_path()).join(name) } else { self.display_path.join(name) }
+    }
+
+    /// Returns `true` if [`Self::path`] leads to this directory also after it was moved or replaced.
+    pub(super) fn has_lasting_paths() -> bool {
+        *HAS_PROCFS
     }
 
     /// Returns `true` if the path with which the directory was opened still leads to it.
     pub fn is_at_its_path(&self) -> bool {
-        stat(&self.display_path).is_ok_and(|at_path| id(&at_path) == self.id)
+        fs::metadata(&self.display_path).is_ok_and(|at_path| file_id(&at_path) == self.id)
     }
 
     /// Returns the descriptor of the directory.
@@ -129,11 +136,6 @@ impl DirHandle {
             &format!("{}/", self.display_path.display()),
         )
     }
-}
-
-/// Returns device and inode.
-const fn id(facts: &Stat) -> (u64, u64) {
-    (facts.st_dev, facts.st_ino)
 }
 
 fn failed(path: &Path, errno: Errno) -> Error {

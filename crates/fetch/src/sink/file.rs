@@ -204,10 +204,14 @@ impl FileSink {
     /// Opens `name` in a directory that stays open until the file is finished.
     ///
     /// # Errors
-    /// As for [`FileSink::open`].
+    /// As for [`FileSink::open`]; [`Code::Usage`] if `name` is a path.
     pub fn open_beneath(directory: &DirHandle, name: &str, options: FileOptions) -> Result<Self, Error> {
-        let paths = PartPaths::of(&directory.path(name))
-            .map(|paths| PartPaths { directory: Some(directory.clone()), ..paths });
+        if Path::new(name).file_name().is_none_or(|last| last != name) {
+            let detail = format!("{name:?} is not the name of a file in a directory");
+            return Err(Error::new(Code::Usage, Phase::Deliver, detail));
+        }
+        let open = DirHandle::has_lasting_paths().then(|| directory.clone());
+        let paths = PartPaths::of(&directory.path(name)).map(|paths| PartPaths { directory: open, ..paths });
         let opened = paths.and_then(|paths| Self::open_paths(paths, options));
         opened.map_err(|error| directory.with_display_path(error))
     }

@@ -184,7 +184,7 @@ pub(super) fn make_private(file: &File, metadata: &Metadata) -> io::Result<u32> 
 /// Returns the error for a file that fetch-url has not created.
 fn foreign_file_error(paths: &PartPaths) -> Error {
     let detail = format!("{} exists and belongs to another program or user", paths.part.display());
-    Error::new(Code::Usage, Phase::Deliver, detail)
+    paths.with_display_path(Error::new(Code::Usage, Phase::Deliver, detail))
 }
 
 /// Locks the `.part` file, so that no other process downloads to it.
@@ -200,5 +200,5 @@ fn lock(file: &File, paths: &PartPaths) -> Result<(), Error> {
 fn locked_error(paths: &PartPaths) -> Error {
     let detail = format!("another process or transfer is downloading to {}", paths.target.display());
     // The other download ends at some time.
-    Error::new(Code::Usage, Phase::Deliver, detail).as_transient()
+    paths.with_display_path(Error::new(Code::Usage, Phase::Deliver, detail).as_transient())
 }

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fetch_url_core::Url;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
-use super::file::{FileOptions, SyncMode};
-use super::file_id::{file_id, is_file_at};
+use super::file::{FileOptions, SyncMode, exists_error};
+use super::file_id::{file_error, file_id, is_file_at};
 use super::open_part::{PART_MODE, copy_to_part, link_part};
 use super::part_paths::PartPaths;
 use super::private::set_mode;
@@ -238,13 +239,15 @@ impl Part {
 
     /// Returns the error for a target that did not exist when the download began.
     fn appeared_error(&self) -> Error {
-        if self.options.no_clobber {
-            return super::file::exists_error(&self.paths.target);
-        }
-        let detail =
-            format!("another process or transfer has created {} meanwhile", self.paths.target.display());
-        // The next attempt sees the file from the start.
-        Error::new(Code::Usage, Phase::Deliver, detail).as_transient()
+        let target = &self.paths.target;
+        let error = if self.options.no_clobber {
+            exists_error(target)
+        } else {
+            let detail = format!("another process or transfer has created {} meanwhile", target.display());
+            // The next attempt sees the file from the start.
+            Error::new(Code::Usage, Phase::Deliver, detail).as_transient()
+        };
+        self.paths.with_display_path(error)
     }
 
     /// Returns the permissions of the final file: those of the replaced file, or for a new one those of the umask.
@@ -253,18 +256,22 @@ impl Part {
         replaced.map_or(self.state.mode, |metadata| metadata.permissions().mode() & 0o777)
     }
 
-    /// Renames the file to its final name.
+    /// Renames the file to its final name. Only the file that had this name from the start is replaced.
     fn rename(&self) -> Result<(), Error> {
         let PartPaths { target, part, .. } = &self.paths;
-        let renamed = if self.options.no_clobber {
-            renameat_with(CWD, part, CWD, target, RenameFlags::NOREPLACE).map_err(io::Error::from)
-        } else {
-            fs::rename(part, target)
+        let replaces = self.replaced.is_some() && !self.options.no_clobber;
+        let renamed = match replaces {
+            true => fs::rename(part, target),
+            false => match renameat_with(CWD, part, CWD, target, RenameFlags::NOREPLACE) {
+                // Not every file system has this operation.
+                Err(Errno::INVAL | Errno::NOSYS) if fs::symlink_metadata(target).is_err() => {
+                    fs::rename(part, target)
+                }
+                Err(Errno::EXIST | Errno::INVAL | Errno::NOSYS) => return Err(self.appeared_error()),
+                renamed => renamed.map_err(io::Error::from),
+            },
         };
-        renamed.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => super::file::exists_error(target),
-            _ => Error::io(Code::SinkFailed, Phase::Deliver, &target.display().to_string(), error),
-        })
+        renamed.map_err(|error| self.paths.with_display_path(file_error(target, error)))
     }
 }
 

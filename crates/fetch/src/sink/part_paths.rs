@@ -43,9 +43,17 @@ impl PartPaths {
         Ok(Self { target: target.to_owned(), part: with_suffix(target, PART_SUFFIX), directory: None })
     }
 
+    /// Replaces the path through procfs in the error of a file in an open directory by the plain path.
+    pub(super) fn with_display_path(&self, error: Error) -> Error {
+        match &self.directory {
+            Some(directory) => directory.with_display_path(error),
+            None => error,
+        }
+    }
+
     /// Returns the metadata of `path`, which is one of these paths, without following a link.
     pub(super) fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        // Most files do not exist, and in an open directory this is found without a slow path through procfs.
+        // Most files do not exist. `statat` in the open directory is faster than a lookup through procfs.
         if let (Some(directory), Some(name)) = (&self.directory, path.file_name()) {
             directory.check_exists(name)?;
         }

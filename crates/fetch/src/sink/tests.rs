@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 
+use super::dir_handle::DirHandle;
 use super::file::{FileOptions, FileSink};
 use super::{Sink, Target};
 use crate::{Code, Meta};
@@ -81,4 +82,53 @@ fn file_with_fewer_bytes_than_are_kept_is_refused_and_not_changed() {
     assert_eq!(error.code(), Code::Usage);
     assert_eq!(std::fs::read(&path).expect("a file"), b"12");
     assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 1);
+}
+
+#[test]
+fn only_a_single_name_is_opened_beneath_a_directory() {
+    let root = tempfile::tempdir().expect("a directory");
+    let directory = DirHandle::open_or_create(root.path(), "d/sub").expect("a directory");
+    for name in ["", ".", "..", "a/b", "../a", "a/", "/a"] {
+        let error = FileSink::open_beneath(&directory, name, FileOptions::default()).err().expect(name);
+        assert_eq!(error.code(), Code::Usage, "{name:?}");
+    }
+    let error = FileSink::open_beneath(&directory, &"x".repeat(256), FileOptions::default()).err();
+    let text = error.expect("an error").to_string();
+    assert!(text.contains("d/sub/xxx") && text.contains("too long"), "{text}");
+}
+
+#[test]
+fn file_is_finished_in_its_open_directory_after_a_move() {
+    for size in [5, 70_000] {
+        let root = tempfile::tempdir().expect("a directory");
+        let directory = DirHandle::open_or_create(root.path(), "d").expect("a directory");
+        let file = FileSink::open_beneath(&directory, "x", FileOptions::default()).expect("a file");
+        let mut target = begin(Sink::file(file));
+        std::fs::rename(root.path().join("d"), root.path().join("moved")).expect("a move");
+        std::fs::create_dir(root.path().join("d")).expect("another directory");
+        target.write(&[vec![b'x'; size].into()]).expect("written");
+        target.finish().expect("finished");
+        assert_eq!(std::fs::read(root.path().join("moved/x")).expect("a file").len(), size);
+        assert_eq!(std::fs::read_dir(root.path().join("d")).expect("a directory").count(), 0);
+    }
+}
+
+#[test]
+fn file_that_appears_meanwhile_is_kept_and_named_in_the_error() {
+    for size in [5, 70_000] {
+        let root = tempfile::tempdir().expect("a directory");
+        let directory = DirHandle::open_or_create(root.path(), "d").expect("a directory");
+        let file = FileSink::open_beneath(&directory, "x", FileOptions::default()).expect("a file");
+        let mut target = begin(Sink::file(file));
+        target.write(&[vec![b'x'; size].into()]).expect("written");
+        let path = root.path().join("d/x");
+        std::fs::write(&path, "of another process").expect("a file");
+        let error = target.finish().expect_err("a conflict");
+        assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+        assert_eq!(
+            (error.code(), std::fs::read(&path).expect("a file")),
+            (Code::Usage, b"of another process".into())
+        );
+        assert_eq!(std::fs::read_dir(root.path().join("d")).expect("a directory").count(), 1);
+    }
 }

@@ -9,6 +9,7 @@ impl DigestSet {
         let mut digests = digests.into_flattened();
         digests.sort_unstable();
         digests.dedup();
+        digests.shrink_to_fit();
         Self(digests)
     }
 
