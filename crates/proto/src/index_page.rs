@@ -215,7 +215,7 @@ impl Iterator for IndexPage {
 }
 
 /// Returns the entry of a reference that is only a name of unreserved characters (RFC 3986 §2.3), with or without a slash
-/// at its end. Most references are, and they need no parser.
+/// at its end. Most references of index pages are such names, so their URLs are built without parsing.
 fn plain_child(directory: &str, href: &str) -> Option<Entry> {
     let (name, kind) = match href.strip_suffix('/') {
         Some(name) => (name, EntryKind::Directory),

@@ -168,7 +168,7 @@ fn facts_from_metadata(meta: &Meta) -> Option<String> {
 fn is_recent(entry: &FileEntry, meta: &Meta) -> bool {
     let now =
         SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|now| i64::try_from(now.as_secs()).ok());
-    // The times of local files are exact.
+    // The times of local files are compared to the second.
     let may_be_rounded = !matches!(entry.url, Url::File(_));
     let is_rounded = may_be_rounded && entry.modified.is_some_and(|modified| modified % 60 == 0);
     match (now, meta.head.modified) {

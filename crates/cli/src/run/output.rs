@@ -58,9 +58,10 @@ fn free_path(path: PathBuf, number: usize, run: &Run) -> Result<PathBuf, Error> 
     free.ok_or_else(|| usage_error(format!("{} has {MAX_COPIES} copies already", path.display())))
 }
 
-/// Creates the directory of a transfer's path if `--create-dirs` is set, and reserves the path.
+/// Creates the directory of a transfer's path if `--create-dirs` is set, and reserves the path. The paths of a mirror are
+/// not reserved.
 pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run) -> Result<Reserved, Error> {
-    // The mirror has given unique paths to its files; a page and a link that redirects to it share theirs.
+    // The mirror has given unique paths to its files; a page and a link that redirects to it have the same path.
     if transfer.entry.is_some() {
         return Ok(Reserved::First);
     }

@@ -30,11 +30,10 @@ pub(super) fn digest_of(text: &[u8]) -> u128 {
     digest.first_128_bits()
 }
 
-/// A set of identities.
+/// A set of identities. It stores a 64-bit hash of each, because a mirror may have millions of them. The key of the hash
+/// is random, so that a server cannot choose names that collide.
 ///
-/// A mirror has a million of them, so 64 bits of each are stored, in a tree: a hash table would need the old and the new
-/// table at the same time to grow. The bits are those of a hash with a random key, so that a server cannot choose names
-/// whose bits are the same.
+/// A tree grows by small nodes; a hash table would need the old and the new table at the same time to grow.
 #[derive(Debug, Default)]
 pub(super) struct IdentitySet {
     hash: RandomState,
@@ -67,5 +66,16 @@ mod tests {
         assert!(set.contains(1) && set.contains(!1) && !set.contains(2));
         set.remove(1);
         assert!(!set.contains(1) && set.contains(1 << 64) && set.insert(1));
+        assert!(set.insert(1 | 1 << 64), "both halves of an identity count");
+    }
+
+    #[test]
+    fn hashes_depend_on_a_random_key() {
+        let hashes = || {
+            let mut set = IdentitySet::default();
+            set.insert(1);
+            set.hashes
+        };
+        assert_ne!(hashes(), hashes());
     }
 }
