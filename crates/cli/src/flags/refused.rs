@@ -34,6 +34,8 @@ const ONE_FILE: &[&str] = &[
 pub const SINGLE_OBJECT_OPTIONS: RefusedOptions = RefusedOptions {
     own: &[
         "output_dir",
+        "keep_both",
+        "metalink",
         "no_clobber",
         "globoff",
         "method",

@@ -192,6 +192,8 @@ fn unsupported_options_exit_with_2_and_write_nothing() {
         "-z 1994-01-01",
         "--checksum md5:900150983cd24fb0d6963f7d28e17f72",
         "--input-file list",
+        "--keep-both",
+        "--metalink list",
         "--max-depth x",
         "--max-depth -1",
         "--max-entries x",
