@@ -167,7 +167,7 @@ fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
     let value = parse_value(rest.strip_prefix(['=', ':']).unwrap_or(rest).trim_start())?;
     Ok(match (name, value) {
         // clap treats `-` as a URL, and also every argument after `--`, such as the options of the command line.
-        ("-" | "--", _) => return Err("the name of the option is missing"),
+        ("" | "-" | "--", _) => return Err("the name of the option is missing"),
         ("config" | "--config" | "-K", _) => return Err("-K is not allowed in a configuration file"),
         ("url" | "--url", Some(url)) if url.starts_with('-') => {
             return Err("a URL does not begin with a dash");
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn dashes_without_a_name_are_an_error_of_their_line() {
-        for line in ["--", " -- ", "-- silent", "--=1", "--:\"\"", "-", "-=x", "- x"] {
+        for line in ["--", " -- ", "-- silent", "--=1", "--:\"\"", "-", "-=x", "- x", "=", ":", "=x"] {
             let text = format!("silent\n{line}\nsilent\n");
             let error = read_lines(text.as_bytes(), Path::new("f")).err().expect(line);
             assert!(error.to_string().contains("f:2: the name of the option is missing"), "{line}: {error}");
