@@ -1,4 +1,4 @@
-//! What a response offers to programs: a reader, the values of its header, and a download with options.
+//! The methods of `Response` (reader, header values, conditions) and of `Download` (options).
 
 use std::fs;
 use std::io::ErrorKind;
