@@ -532,6 +532,26 @@ fn response_with_another_range_is_rejected() {
 }
 
 #[test]
+fn file_that_appears_during_the_download_is_kept_and_the_part_is_completed_later() {
+    let target = Target::new(OldFile::Absent).expect("a directory");
+    let appearing = target.path();
+    let first = move |_: &HttpRequest| {
+        fs::write(&appearing, "of another process").expect("a file");
+        reply_with_etag().body(first_version())
+    };
+    let server = http_server_first_then(first, file_handler(first_version(), strong_etag_headers()));
+    let url = server.url("/object");
+    run_continue(&target.path(), &url).assert_exit(2);
+    assert_eq!(target.content().expect("a file").as_deref(), Some(b"of another process".as_slice()));
+    assert!(fs::read(part_path(&target.path())).expect("a .part") == first_version());
+    fs::rename(target.path(), target.dir().join("moved")).expect("moved");
+    run_continue(&target.path(), &url).assert_exit(0);
+    assert!(target.content().expect("a file").as_deref() == Some(first_version().as_slice()));
+    assert!(!part_path(&target.path()).exists() && !part_metadata_path(&target.path()).exists());
+    assert_eq!(request_ranges(&server), ["-".to_owned(), format!("bytes={}-", SIZE - OVERLAP)]);
+}
+
+#[test]
 fn continue_works_for_local_files() {
     let directory = temp_dir();
     let source = directory.path().join("source");
