@@ -11,6 +11,7 @@ pub(crate) mod ftp_data;
 mod happy_eyeballs;
 pub(crate) mod idle_pool;
 mod lookup;
+mod open_tcp;
 mod ports;
 pub(crate) mod proxy;
 pub(crate) mod route;

@@ -16,7 +16,7 @@ use std::time::Instant;
 use fetch_url_core::{Host, Url};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::TcpStream;
 use tokio::task::yield_now;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -24,6 +24,7 @@ use tokio_rustls::client::TlsStream;
 use super::address::AddressClass;
 use super::connection_info::{ConnectionInfo, Endpoints};
 use super::lookup::resolve;
+use super::open_tcp::open_tcp;
 use super::proxy::{Proxy, ProxyOrError};
 use super::route::{AddressFamily, Interface};
 use super::server_stream::{RemoteEnd, ServerStream};
@@ -347,36 +348,6 @@ impl Connector {
     pub(crate) const fn connection_info(&self) -> &ConnectionInfo {
         &self.connection_info
     }
-}
-
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the one place that connects, to an address that the policy allowed"
-)]
-pub(super) async fn open_tcp(
-    address: SocketAddr,
-    interface: Option<&Interface>,
-) -> std::io::Result<TcpStream> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    match interface {
-        None => {}
-        Some(Interface::Address(from)) => socket.bind(SocketAddr::new(*from, 0))?,
-        Some(Interface::Device(name)) => bind_device(&socket, name)?,
-    }
-    socket.connect(address).await
-}
-
-#[cfg(target_os = "linux")]
-fn bind_device(socket: &TcpSocket, name: &str) -> std::io::Result<()> {
-    socket.bind_device(Some(name.as_bytes()))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn bind_device(_: &TcpSocket, _: &str) -> std::io::Result<()> {
-    Err(std::io::Error::new(
-        std::io::ErrorKind::Unsupported,
-        "binding to a network interface is not supported on this system",
-    ))
 }
 
 /// Returns the address on the network interface that the zone names (RFC 6874).

@@ -6,7 +6,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use tokio::net::TcpListener;
 
-use super::connector::{Connector, open_tcp};
+use super::connector::Connector;
+use super::open_tcp::open_tcp;
 use super::ports;
 use super::server_stream::{RemoteEnd, ServerStream};
 use crate::{Code, Deadline, Error, Phase};
