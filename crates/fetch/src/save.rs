@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::task::spawn_blocking;
 
 use crate::body::{Chunk, FileBody, size_limit_error, truncated_error};
+use crate::sink::saved_file::SavedFile;
 use crate::sink::writer::Writer;
 use crate::sink::{Finished, Target};
 use crate::source_file::SourceFile;
@@ -58,6 +59,8 @@ pub struct Receipt {
     pub missing_terminator: Option<&'static str>,
     /// The requested digest, in hexadecimal.
     pub digest: Option<String>,
+    /// The written file; `None` for a device, a pipe or another writer.
+    pub file: Option<SavedFile>,
 }
 
 impl Receipt {
@@ -102,6 +105,7 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
         notes: meta.notes,
         missing_terminator: body_end.missing,
         digest: finished.digest,
+        file: finished.file,
     })
 }
 

@@ -173,6 +173,7 @@ impl Object {
             retries: self.meta().retries,
             proof: Proof::Assumed(self.proof()),
             digest: completed.digest,
+            file: completed.file,
         })
     }
 

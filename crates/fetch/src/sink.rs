@@ -11,6 +11,7 @@ mod open_part;
 mod part;
 mod part_paths;
 pub(crate) mod private;
+pub(crate) mod saved_file;
 mod state;
 mod temporary_names;
 mod unnamed_file;
@@ -25,6 +26,7 @@ use digest::{Algorithm, Digest};
 use file::FileSink;
 use file_id::file_id;
 use part::Part;
+use saved_file::SavedFile;
 
 use crate::{Checksum, Code, Error, Meta, Phase};
 
@@ -136,6 +138,8 @@ pub(crate) enum TargetKind {
 pub(crate) struct Finished {
     pub(crate) written: u64,
     pub(crate) digest: Option<String>,
+    /// The file, unless the target is a device, a pipe or a writer.
+    pub(crate) file: Option<SavedFile>,
 }
 
 impl Target {
@@ -278,13 +282,14 @@ impl Target {
             (Some(expected), Some(digest)) => expected.check(digest),
             _ => Ok(()),
         };
+        let mut file = None;
         match self.kind {
             TargetKind::Part(part) if checked.is_err() => part.discard(),
-            TargetKind::Part(part) => part.finish()?,
+            TargetKind::Part(part) => file = Some(part.finish()?),
             TargetKind::Writer(mut writer) => writer.flush().map_err(failed)?,
             TargetKind::Open(_) => {}
         }
-        checked.map(|()| Finished { written: self.written, digest })
+        checked.map(|()| Finished { written: self.written, digest, file })
     }
 }
 

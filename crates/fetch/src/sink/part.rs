@@ -15,6 +15,7 @@ use super::file_id::{file_error, file_id, is_file_at};
 use super::open_part::{PART_MODE, copy_to_part, link_part};
 use super::part_paths::PartPaths;
 use super::private::set_mode;
+use super::saved_file::SavedFile;
 use super::state::{self, State};
 use super::{failed, unnamed_file};
 use crate::resume::resource_key;
@@ -172,7 +173,12 @@ impl Part {
     }
 
     /// Gives the complete file its final name.
-    pub(super) fn finish(mut self: Box<Self>) -> Result<(), Error> {
+    pub(super) fn finish(mut self: Box<Self>) -> Result<SavedFile, Error> {
+        self.give_final_name()?;
+        SavedFile::of(&self.file).map_err(failed)
+    }
+
+    fn give_final_name(&mut self) -> Result<(), Error> {
         self.set_final_metadata()?;
         if self.file_id.is_none() {
             match unnamed_file::link(&self.file, &self.paths.target, &self.paths) {

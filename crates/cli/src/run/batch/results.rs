@@ -1,7 +1,5 @@
 //! Results of transfers: they go to the log of the run, and a queue may delay a line.
 
-use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
 use fetch_url::internal::CODES;
@@ -20,13 +18,12 @@ impl Batch {
         if let (Some(id), true) = (report.file_id, report.is_skipped) {
             self.run.output_paths.add_finished(id);
         }
-        let path = report.file.as_deref().filter(|_| report.receipt.is_some());
-        let path = path.filter(|_| !self.run.has_single_transfer());
+        let path = report.file.as_deref().filter(|_| !self.run.has_single_transfer());
+        let saved = report.receipt.as_ref().and_then(|receipt| receipt.file.as_ref());
         // Devices are not recorded.
-        let file =
-            path.and_then(|path| Some((path, fs::symlink_metadata(path).ok().filter(Metadata::is_file)?)));
-        if let Some((path, file)) = &file {
-            let id = (file.dev(), file.ino());
+        let file = path.zip(saved);
+        if let Some((path, file)) = file {
+            let id = file.id();
             match transfer.entry {
                 // The path of an entry is not reserved.
                 Some(_) => self.run.output_paths.add_finished(id),
@@ -34,7 +31,7 @@ impl Batch {
             }
         }
         let Some(log) = self.run.log_of_results() else { return Disposition::Final };
-        let file = file.as_ref().map(|(path, file)| (*path, file));
+        let file = file.map(|(path, file)| (path, file.metadata()));
         let result = TransferResult { transfer, report, error: report.error.as_ref(), file };
         log.add(&result).unwrap_or_else(|error| {
             self.note_log_error(&error);
