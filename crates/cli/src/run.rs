@@ -7,6 +7,7 @@ mod context;
 mod copies;
 mod delete_extraneous;
 mod descriptors;
+mod directories;
 mod document_facts;
 mod dry_run;
 mod existing_file;

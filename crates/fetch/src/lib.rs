@@ -158,6 +158,7 @@ pub mod output {
     pub use crate::sink::digest::Algorithm;
     pub use crate::sink::file::{FileOptions, FileSink, SyncMode};
     pub use crate::sink::name::{safe_dot_name, safe_name};
+    pub use crate::sink::output_directory::OutputDirectory;
     pub use crate::sink::saved_file::SavedFile;
     pub use crate::sink::url_name::file_name;
 }

@@ -1,13 +1,16 @@
 //! Destinations of a body: a file that gets its name when it is complete, an open file, or a writer, each
 //! with an optional digest.
 
+mod device;
 pub(crate) mod digest;
 pub(crate) mod dir_handle;
 pub(crate) mod file;
 mod file_id;
 pub(crate) mod journal;
+mod leftovers;
 pub(crate) mod name;
 mod open_part;
+pub(crate) mod output_directory;
 mod part;
 mod part_paths;
 pub(crate) mod private;
@@ -285,7 +288,7 @@ impl Target {
         let mut file = None;
         match self.kind {
             TargetKind::Part(part) if checked.is_err() => part.discard(),
-            TargetKind::Part(part) => file = Some(part.finish()?),
+            TargetKind::Part(part) => file = part.finish()?,
             TargetKind::Writer(mut writer) => writer.flush().map_err(failed)?,
             TargetKind::Open(_) => {}
         }

@@ -14,6 +14,7 @@ mod fetch {
         pub mod digest;
         mod dir_handle;
         mod file_id;
+        mod leftovers;
         pub mod journal;
         mod part_paths;
         mod private;

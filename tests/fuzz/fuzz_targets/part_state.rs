@@ -13,6 +13,7 @@ mod fetch {
         pub mod digest;
         mod dir_handle;
         mod file_id;
+        mod leftovers;
         mod part_paths;
         mod private;
         mod state;

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::PathBuf;
 
-use fetch_url::mirror::{DirHandle, Journal};
+use fetch_url::mirror::Journal;
 use fetch_url::{Code, Error};
 
 use super::checksum_lists::ChecksumLists;
+use super::directories::Directories;
 use super::journal_file::JournalFile;
 use super::output_paths::{OutputPaths, make_directory};
 use super::run_log::RunLog;
@@ -26,8 +27,8 @@ pub(super) struct Run {
     pub(super) has_dumped_header: Cell<bool>,
     /// The output paths that transfers have reserved.
     pub(super) output_paths: OutputPaths,
-    /// The directory of the last file of a mirror, with its path below the start directory.
-    pub(super) last_directory: RefCell<Option<(String, DirHandle)>>,
+    /// The directories of the last files.
+    pub(super) directories: Directories,
     /// The checksum lists that were fetched in this run.
     pub(super) checksum_lists: RefCell<ChecksumLists>,
 }
@@ -45,7 +46,7 @@ impl Run {
             open_files: RefCell::default(),
             has_dumped_header: Cell::new(false),
             output_paths: OutputPaths::default(),
-            last_directory: RefCell::default(),
+            directories: Directories::default(),
             checksum_lists: RefCell::default(),
         })
     }

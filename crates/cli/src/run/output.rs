@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fetch_url::mirror::DirHandle;
 use fetch_url::output::{FileOptions, FileSink, Sink, file_name, safe_name};
 use fetch_url::url::Url;
 use fetch_url::{Code, Error, Phase, Response};
@@ -11,7 +10,7 @@ use fetch_url::{Code, Error, Phase, Response};
 use super::context::Run;
 use super::output_paths::{Reserved, make_directory};
 use crate::error::{no_object_error, usage_error};
-use crate::job::{MirrorJob, Output, Transfer};
+use crate::job::{Output, Transfer};
 use crate::render::stdio::stdout_file;
 use crate::render::terminal::TerminalWriter;
 use crate::report::TransferReport;
@@ -98,29 +97,19 @@ pub(super) fn open(path: &Path, kept: u64, transfer: &Transfer, run: &Run) -> Re
     };
     if let (Some(entry), Some(mirror)) = (&transfer.entry, &run.mirror) {
         let (parent, name) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
-        return FileSink::open_beneath(&open_directory(parent, mirror, run)?, name, options);
+        let directory = run.directories.open_mirrored(&mirror.directory, parent)?;
+        return FileSink::open_beneath(&directory, name, options);
     }
-    open_file(path, options)
-}
-
-/// Opens or creates the directory `below` of a mirror. The files of a directory follow one another, so the last handle
-/// is used again.
-fn open_directory(below: &str, mirror: &MirrorJob, run: &Run) -> Result<DirHandle, Error> {
-    let mut last = run.last_directory.borrow_mut();
-    if let Some((path, handle)) = &*last
-        && path == below
-        && handle.is_at_its_path()
-    {
-        return Ok(handle.clone());
-    }
-    let handle = DirHandle::open_or_create(&mirror.directory, below)?;
-    *last = Some((below.to_owned(), handle.clone()));
-    Ok(handle)
+    open_file(path, transfer, options, run)
 }
 
 /// Opens a file. The error says whether its directory is missing.
-fn open_file(path: &Path, options: FileOptions) -> Result<FileSink, Error> {
-    FileSink::open(path, options).map_err(|error| missing_parent(path).unwrap_or(error))
+fn open_file(path: &Path, transfer: &Transfer, options: FileOptions, run: &Run) -> Result<FileSink, Error> {
+    let opened = match &transfer.output {
+        Output::Named { directory, .. } => run.directories.open_named(path, directory, options),
+        _ => FileSink::open(path, options),
+    };
+    opened.map_err(|error| missing_parent(path).unwrap_or(error))
 }
 
 /// Returns the error for a file whose directory does not exist.
@@ -173,7 +162,7 @@ fn open_as_suggested(
     let path = directory.join(name);
     make_parent(&path, run)?;
     let path = free_path(path, number, run)?;
-    let file = open_file(&path, run.options.file_options.no_clobber(true))?;
+    let file = open_file(&path, transfer, run.options.file_options.no_clobber(true), run)?;
     Ok((path, file))
 }
 

@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, statat, unlinkat}
 use rustix::io::Errno;
 
 use super::file_id::{file_error, file_id};
+use super::leftovers::Leftovers;
 use crate::{Code, Error, Phase};
 
 /// The system has procfs.
@@ -25,6 +26,7 @@ pub struct DirHandle {
     /// Device and inode of the directory.
     id: (u64, u64),
     display_path: PathBuf,
+    leftovers: Arc<Leftovers>,
 }
 
 impl DirHandle {
@@ -51,7 +53,12 @@ impl DirHandle {
         }
         let directory = fs::File::from(directory);
         let own = directory.metadata().map_err(|error| file_error(&display_path, error))?;
-        Ok(Self { directory: Arc::new(directory.into()), id: file_id(&own), display_path })
+        Ok(Self {
+            id: file_id(&own),
+            directory: Arc::new(directory.into()),
+            display_path,
+            leftovers: Arc::default(),
+        })
     }
 
     /// Returns a path to `name` through `/proc/self/fd`, which is valid while a handle exists. Without procfs, returns
@@ -74,6 +81,10 @@ impl DirHandle {
     #[cfg(target_os = "linux")]
     pub(crate) fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         std::os::fd::AsFd::as_fd(&*self.directory)
+    }
+
+    pub(super) const fn leftovers(&self) -> &Arc<Leftovers> {
+        &self.leftovers
     }
 
     /// Fails if nothing has the name `name`. Links are not followed.

@@ -1,19 +1,21 @@
 //! Opens the file of a download before a connection is opened, so that a name that cannot be written, or with
 //! `no_clobber` an existing file, is an error at once.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
-use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::TargetKind;
+use super::device::open_device;
 use super::digest::Digest;
 use super::dir_handle::DirHandle;
 use super::file_id::{file_error, file_id};
+use super::leftovers::Leftovers;
 use super::open_part::{OpenedPart, PART_MODE, make_private, open_part};
 use super::part::{Part, PartStage};
 use super::part_paths::PartPaths;
@@ -119,10 +121,19 @@ impl FileSink {
     /// [`Code::SinkFailed`] if the file cannot be written; [`Code::Usage`] if it exists and may not be replaced, or
     /// another process is downloading to it.
     pub fn open(target: &Path, options: FileOptions) -> Result<Self, Error> {
+        Self::open_knowing(None, target, options)
+    }
+
+    /// Opens a file as [`Self::open`] does; `leftovers` are those of its directory.
+    pub(super) fn open_knowing(
+        leftovers: Option<Arc<Leftovers>>,
+        target: &Path,
+        options: FileOptions,
+    ) -> Result<Self, Error> {
         if target.as_os_str().is_empty() {
             return Err(Error::new(Code::Usage, Phase::Deliver, "the file name is empty"));
         }
-        Self::open_paths(PartPaths::of(target)?, options)
+        Self::open_paths(PartPaths { leftovers, ..PartPaths::of(target)? }, options)
     }
 
     fn open_paths(paths: PartPaths, options: FileOptions) -> Result<Self, Error> {
@@ -144,7 +155,7 @@ impl FileSink {
         }
         if existing.is_err()
             && options.keep_bytes == 0
-            && paths.metadata(&paths.part).is_err()
+            && !paths.has_part()
             && let Some(file) = unnamed_file::create(&paths)
         {
             return Ok(Self::without_name(file, paths, options));
@@ -183,7 +194,7 @@ impl FileSink {
     /// Returns a sink that writes to a new file, which has no name until it is complete or large.
     fn without_name(file: File, paths: PartPaths, options: FileOptions) -> Self {
         // There may be a state file whose `.part` file the user has removed.
-        let may_have_state_file = options.resume && paths.metadata(&paths.state()).is_ok();
+        let may_have_state_file = options.resume && paths.has_state();
         let part = Part {
             file,
             file_id: None,
@@ -211,7 +222,12 @@ impl FileSink {
             return Err(Error::new(Code::Usage, Phase::Deliver, detail));
         }
         let open = DirHandle::has_lasting_paths().then(|| directory.clone());
-        let paths = PartPaths::of(&directory.path(name)).map(|paths| PartPaths { directory: open, ..paths });
+        let leftovers = Some(directory.leftovers().clone());
+        let paths = PartPaths::of(&directory.path(name)).map(|paths| PartPaths {
+            directory: open,
+            leftovers,
+            ..paths
+        });
         let opened = paths.and_then(|paths| Self::open_paths(paths, options));
         opened.map_err(|error| directory.with_display_path(error))
     }
@@ -333,31 +349,6 @@ fn check_space(file: &File, needed: Option<u64>) -> Result<(), Error> {
     }
     let detail = format!("{needed} bytes are needed and {free} are free");
     Err(Error::new(Code::SinkFailed, Phase::Deliver, detail))
-}
-
-/// Opens `target` for writing if it is a device or FIFO, otherwise returns `None`.
-fn open_device(target: &Path, metadata: &Metadata) -> Result<Option<File>, Error> {
-    let kind = match metadata.is_symlink().then(|| fs::metadata(target)) {
-        None => metadata.file_type(),
-        Some(Ok(target_facts)) => target_facts.file_type(),
-        Some(Err(_)) => return Ok(None),
-    };
-    if !(kind.is_char_device() || kind.is_fifo() || kind.is_block_device()) {
-        return Ok(None);
-    }
-    // Opening a FIFO without a reader would block without a deadline.
-    let open_flags = if kind.is_fifo() { OFlags::NONBLOCK } else { OFlags::empty() };
-    let opened = OpenOptions::new().write(true).custom_flags(open_flags.bits().cast_signed()).open(target);
-    let device = opened.map_err(|error| match error.raw_os_error() {
-        Some(code) if code == Errno::NXIO.raw_os_error() => Error::new(
-            Code::SinkFailed,
-            Phase::Deliver,
-            format!("no process has opened {} for reading", target.display()),
-        ),
-        _ => file_error(target, error),
-    })?;
-    rustix::fs::fcntl_setfl(&device, OFlags::empty()).map_err(|error| file_error(target, error.into()))?;
-    Ok(Some(device))
 }
 
 /// Fails if the existing file must not be replaced.

@@ -34,6 +34,7 @@ pub(super) struct OpenedPart {
 /// and files of other users are not changed.
 pub(super) fn open_part(paths: &PartPaths) -> Result<OpenedPart, Error> {
     let part_error = |error| file_error(&paths.part, error);
+    paths.record_own_part();
     for _ in 0..MAX_ATTEMPTS {
         match open_options().read(true).write(true).create_new(true).mode(0o666).open(&paths.part) {
             Ok(file) => {
@@ -59,6 +60,7 @@ pub(super) fn open_part(paths: &PartPaths) -> Result<OpenedPart, Error> {
 /// if the file cannot be linked.
 pub(super) fn link_part(file: &File, paths: &PartPaths) -> Result<bool, Error> {
     lock(file, paths)?;
+    paths.record_own_part();
     for _ in 0..MAX_ATTEMPTS {
         match unnamed_file::link(file, &paths.part, paths) {
             Ok(()) => return Ok(true),

@@ -172,10 +172,10 @@ impl Part {
         self.save_state()
     }
 
-    /// Gives the complete file its final name.
-    pub(super) fn finish(mut self: Box<Self>) -> Result<SavedFile, Error> {
+    /// Gives the complete file its final name. Returns its metadata, if they can be read.
+    pub(super) fn finish(mut self: Box<Self>) -> Result<Option<SavedFile>, Error> {
         self.give_final_name()?;
-        SavedFile::of(&self.file).map_err(failed)
+        Ok(SavedFile::of(&self.file).ok())
     }
 
     fn give_final_name(&mut self) -> Result<(), Error> {

@@ -11,9 +11,11 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::digest::{Algorithm, Digest};
 use super::dir_handle::DirHandle;
+use super::leftovers::Leftovers;
 use super::temporary_names::{NEW_SUFFIX, PART_SUFFIX, STATE_SUFFIX, is_temporary_name};
 use crate::{Code, Error, Phase};
 
@@ -29,6 +31,8 @@ pub(super) struct PartPaths {
     pub(super) part: PathBuf,
     /// The open directory that contains them, in a mirror.
     pub(super) directory: Option<DirHandle>,
+    /// What is known about the temporary files in the directory.
+    pub(super) leftovers: Option<Arc<Leftovers>>,
 }
 
 impl PartPaths {
@@ -40,7 +44,8 @@ impl PartPaths {
             let hint = format!("names must not end in {PART_SUFFIX}, {STATE_SUFFIX} or {NEW_SUFFIX}");
             return Err(Error::new(Code::Usage, Phase::Deliver, detail).with_hint(hint));
         }
-        Ok(Self { target: target.to_owned(), part: with_suffix(target, PART_SUFFIX), directory: None })
+        let part = with_suffix(target, PART_SUFFIX);
+        Ok(Self { target: target.to_owned(), part, directory: None, leftovers: None })
     }
 
     /// Replaces the path through procfs in the error of a file in an open directory by the plain path.
@@ -58,6 +63,28 @@ impl PartPaths {
             directory.check_exists(name)?;
         }
         fs::symlink_metadata(path)
+    }
+
+    /// Returns `true` if the `.part` file exists.
+    pub(super) fn has_part(&self) -> bool {
+        self.may_have_leftovers() && self.metadata(&self.part).is_ok()
+    }
+
+    /// Returns `true` if the state file exists.
+    pub(super) fn has_state(&self) -> bool {
+        self.may_have_leftovers() && self.metadata(&self.state()).is_ok()
+    }
+
+    fn may_have_leftovers(&self) -> bool {
+        let directory = self.target.parent().unwrap_or(Path::new(""));
+        self.leftovers.as_ref().is_none_or(|leftovers| leftovers.may_exist(directory))
+    }
+
+    /// Records that this process creates a temporary file.
+    pub(super) fn record_own_part(&self) {
+        if let Some(leftovers) = &self.leftovers {
+            leftovers.record_own();
+        }
     }
 
     /// Returns the path of the state file.

@@ -1,0 +1,104 @@
+//! The directories of the last files of a run. Most files have the directory of the file before.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use fetch_url::Error;
+use fetch_url::mirror::DirHandle;
+use fetch_url::output::{FileOptions, FileSink, OutputDirectory};
+
+/// An open directory is compared with its path again after this time.
+const TRUSTED_TIME: Duration = Duration::from_millis(100);
+
+/// The last directories.
+#[derive(Default)]
+pub(super) struct Directories {
+    mirrored: RefCell<Option<MirroredDirectory>>,
+    /// The directory of files that are named by their URLs.
+    named: RefCell<Option<OutputDirectory>>,
+}
+
+/// An open directory of a mirror.
+struct MirroredDirectory {
+    /// The path below the directory of the mirror.
+    path: String,
+    handle: DirHandle,
+    /// The time of the last comparison, at which the directory was at its path.
+    checked: Instant,
+}
+
+impl Directories {
+    /// Opens or creates the directory `below` of a mirror in `root`.
+    pub(super) fn open_mirrored(&self, root: &Path, below: &str) -> Result<DirHandle, Error> {
+        let mut last = self.mirrored.borrow_mut();
+        let now = Instant::now();
+        if let Some(known) = last.take().filter(|last| last.path == below)
+            && let Some(known) = known.checked_at(now)
+        {
+            return Ok(last.insert(known).handle.clone());
+        }
+        let handle = DirHandle::open_or_create(root, below)?;
+        *last = Some(MirroredDirectory { path: below.to_owned(), handle: handle.clone(), checked: now });
+        Ok(handle)
+    }
+
+    /// Opens the file `path` in `directory`. The URL or the server has named the file.
+    pub(super) fn open_named(
+        &self,
+        path: &Path,
+        directory: &Path,
+        options: FileOptions,
+    ) -> Result<FileSink, Error> {
+        let mut last = self.named.borrow_mut();
+        let same = last.take().filter(|last| last.path() == directory);
+        last.insert(same.unwrap_or_else(|| OutputDirectory::new(directory))).open_file(path, options)
+    }
+}
+
+impl MirroredDirectory {
+    /// Returns the directory if it is at its path, by a comparison that is not older than `TRUSTED_TIME`.
+    fn checked_at(self, now: Instant) -> Option<Self> {
+        if now < self.checked + TRUSTED_TIME {
+            return Some(self);
+        }
+        self.handle.is_at_its_path().then_some(Self { checked: now, ..self })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn every_file_of_a_directory_that_was_replaced_by_a_link_is_refused() {
+        let root = tempfile::tempdir().expect("a directory");
+        let directories = Directories::default();
+        directories.open_mirrored(root.path(), "d").expect("a directory");
+        fs::rename(root.path().join("d"), root.path().join("moved")).expect("a move");
+        fs::create_dir(root.path().join("other")).expect("a directory");
+        symlink("other", root.path().join("d")).expect("a link");
+        let long_ago = Instant::now().checked_sub(TRUSTED_TIME).expect("a time");
+        directories.mirrored.borrow_mut().as_mut().expect("the last directory").checked = long_ago;
+        for file in ["first", "second"] {
+            assert!(directories.open_mirrored(root.path(), "d").is_err(), "{file}");
+        }
+    }
+
+    #[test]
+    fn directory_that_was_moved_is_created_again() {
+        let root = tempfile::tempdir().expect("a directory");
+        let directories = Directories::default();
+        directories.open_mirrored(root.path(), "d").expect("a directory");
+        fs::rename(root.path().join("d"), root.path().join("moved")).expect("a move");
+        directories.open_mirrored(root.path(), "d").expect("the open directory");
+        assert!(!root.path().join("d").exists(), "it was compared with its path just now");
+        let long_ago = Instant::now().checked_sub(TRUSTED_TIME).expect("a time");
+        directories.mirrored.borrow_mut().as_mut().expect("the last directory").checked = long_ago;
+        let handle = directories.open_mirrored(root.path(), "d").expect("a new directory");
+        assert!(handle.is_at_its_path());
+    }
+}
