@@ -2,8 +2,9 @@
 
 use std::fs::{File, Permissions};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 use super::dir_handle::DirHandle;
 use super::file::{FileOptions, FileSink};
@@ -52,16 +53,62 @@ fn fifo_without_a_reader_fails_with_the_reason() {
 }
 
 #[test]
-fn copy_of_a_private_file_is_private() {
+fn copy_of_a_file_has_no_permissions_for_others_that_the_file_does_not_have() {
+    for (source_mode, allowed) in [(0o600, 0o700), (0o440, 0o740), (0o777, 0o777)] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mode = |name: &str| {
+            let metadata = std::fs::metadata(directory.path().join(name));
+            metadata.expect("a file").permissions().mode() & 0o777
+        };
+        std::fs::write(directory.path().join("usual"), "").expect("a file");
+        let source = tempfile::tempfile().expect("a file");
+        source.set_permissions(Permissions::from_mode(source_mode)).expect("permissions");
+        let file = FileSink::open(&directory.path().join("x"), FileOptions::default());
+        let mut sink = Sink::file(file.expect("a file"));
+        sink.limit_permissions(&source);
+        begin(sink).finish().expect("finished");
+        assert_eq!(mode("x"), mode("usual") & allowed, "{source_mode:o}");
+    }
+}
+
+#[test]
+fn replacement_is_private_until_it_is_complete_and_gets_the_permissions_of_the_replaced_file() {
     let directory = tempfile::tempdir().expect("a directory");
-    let source = tempfile::tempfile().expect("a file");
-    source.set_permissions(Permissions::from_mode(0o600)).expect("permissions");
     let path = directory.path().join("x");
-    let mut sink = Sink::file(FileSink::open(&path, FileOptions::default()).expect("a file"));
-    sink.limit_permissions(&source);
-    begin(sink).finish().expect("finished");
-    let mode = std::fs::metadata(&path).expect("a file").permissions().mode();
-    assert_eq!(mode & 0o077, 0, "{mode:o}");
+    let mode = |name: &str| {
+        let metadata = std::fs::metadata(directory.path().join(name));
+        metadata.expect("a file").permissions().mode() & 0o777
+    };
+    std::fs::write(&path, "old").expect("a file");
+    std::fs::set_permissions(&path, Permissions::from_mode(0o640)).expect("permissions");
+    let target = begin(Sink::file(FileSink::open(&path, FileOptions::default()).expect("a file")));
+    assert_eq!(mode("x.fetch-url.part"), 0o600);
+    target.finish().expect("finished");
+    assert_eq!((mode("x"), std::fs::read(&path).expect("a file")), (0o640, Vec::new()));
+}
+
+#[test]
+fn replaced_file_is_identified_unless_another_name_keeps_its_content() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("x");
+    let replaced = || FileSink::open(&path, FileOptions::default()).expect("a file").replaced_file_id();
+    assert_eq!(replaced(), None);
+    std::fs::write(&path, "old").expect("a file");
+    let metadata = std::fs::metadata(&path).expect("a file");
+    assert_eq!(replaced(), Some((metadata.dev(), metadata.ino())));
+    std::fs::hard_link(&path, directory.path().join("y")).expect("a link");
+    assert_eq!(replaced(), None);
+}
+
+#[test]
+fn state_without_its_part_file_is_removed_when_the_file_is_replaced() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("x");
+    std::fs::write(&path, "old").expect("a file");
+    std::fs::write(directory.path().join("x.fetch-url.json"), "{}").expect("a file");
+    let file = FileSink::open(&path, FileOptions::default().resuming(true)).expect("a file");
+    begin(Sink::file(file)).finish().expect("finished");
+    assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 1);
 }
 
 #[test]
@@ -95,6 +142,18 @@ fn only_a_single_name_is_opened_beneath_a_directory() {
     let error = FileSink::open_beneath(&directory, &"x".repeat(256), FileOptions::default()).err();
     let text = error.expect("an error").to_string();
     assert!(text.contains("d/sub/xxx") && text.contains("too long"), "{text}");
+}
+
+#[test]
+fn partial_download_that_another_process_leaves_in_an_open_directory_is_overlooked_for_a_second() {
+    let root = tempfile::tempdir().expect("a directory");
+    let directory = DirHandle::open_or_create(root.path(), "d").expect("a directory");
+    directory.leftovers().set_none_at(Instant::now() + Duration::from_secs(3600));
+    let part = root.path().join("d/x.fetch-url.part");
+    std::fs::write(&part, "of another process").expect("a file");
+    let file = FileSink::open_beneath(&directory, "x", FileOptions::default()).expect("a file");
+    begin(Sink::file(file)).finish().expect("finished");
+    assert!(part.exists() && root.path().join("d/x").exists());
 }
 
 #[test]
