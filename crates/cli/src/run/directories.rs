@@ -73,6 +73,12 @@ mod tests {
 
     use super::*;
 
+    /// Makes the last comparison so old that the directory is compared with its path again.
+    fn end_trust(directories: &Directories) {
+        let long_ago = Instant::now().checked_sub(TRUSTED_TIME).expect("a time");
+        directories.mirrored.borrow_mut().as_mut().expect("the last directory").checked = long_ago;
+    }
+
     #[test]
     fn every_file_of_a_directory_that_was_replaced_by_a_link_is_refused() {
         let root = tempfile::tempdir().expect("a directory");
@@ -81,8 +87,7 @@ mod tests {
         fs::rename(root.path().join("d"), root.path().join("moved")).expect("a move");
         fs::create_dir(root.path().join("other")).expect("a directory");
         symlink("other", root.path().join("d")).expect("a link");
-        let long_ago = Instant::now().checked_sub(TRUSTED_TIME).expect("a time");
-        directories.mirrored.borrow_mut().as_mut().expect("the last directory").checked = long_ago;
+        end_trust(&directories);
         for file in ["first", "second"] {
             assert!(directories.open_mirrored(root.path(), "d").is_err(), "{file}");
         }
@@ -96,8 +101,7 @@ mod tests {
         fs::rename(root.path().join("d"), root.path().join("moved")).expect("a move");
         directories.open_mirrored(root.path(), "d").expect("the open directory");
         assert!(!root.path().join("d").exists(), "it was compared with its path just now");
-        let long_ago = Instant::now().checked_sub(TRUSTED_TIME).expect("a time");
-        directories.mirrored.borrow_mut().as_mut().expect("the last directory").checked = long_ago;
+        end_trust(&directories);
         let handle = directories.open_mirrored(root.path(), "d").expect("a new directory");
         assert!(handle.is_at_its_path());
     }
