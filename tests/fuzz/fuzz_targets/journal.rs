@@ -14,8 +14,8 @@ mod fetch {
         pub mod digest;
         mod dir_handle;
         mod file_id;
-        mod leftovers;
         pub mod journal;
+        mod leftovers;
         mod part_paths;
         mod private;
         mod temporary_names;

@@ -1,4 +1,4 @@
-//! The directories of the last files of a run. Most files have the directory of the file before.
+//! Caches the directory of the last file: most files of a run are in the same directory as the file before.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -8,10 +8,10 @@ use fetch_url::Error;
 use fetch_url::mirror::DirHandle;
 use fetch_url::output::{FileOptions, FileSink, OutputDirectory};
 
-/// An open directory is compared with its path again after this time.
-const TRUSTED_TIME: Duration = Duration::from_millis(100);
+/// Interval at which an open directory is compared with its path.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The last directories.
+/// The directories of the last files.
 #[derive(Default)]
 pub(super) struct Directories {
     mirrored: RefCell<Option<MirroredDirectory>>,
@@ -24,7 +24,7 @@ struct MirroredDirectory {
     /// The path below the directory of the mirror.
     path: String,
     handle: DirHandle,
-    /// The time of the last comparison, at which the directory was at its path.
+    /// The time at which the directory was last compared with its path.
     checked: Instant,
 }
 
@@ -34,7 +34,7 @@ impl Directories {
         let mut last = self.mirrored.borrow_mut();
         let now = Instant::now();
         if let Some(known) = last.take().filter(|last| last.path == below)
-            && let Some(known) = known.checked_at(now)
+            && let Some(known) = known.recheck(now)
         {
             return Ok(last.insert(known).handle.clone());
         }
@@ -57,9 +57,9 @@ impl Directories {
 }
 
 impl MirroredDirectory {
-    /// Returns the directory if it is at its path, by a comparison that is not older than `TRUSTED_TIME`.
-    fn checked_at(self, now: Instant) -> Option<Self> {
-        if now < self.checked + TRUSTED_TIME {
+    /// Returns the directory if it was at its path at the last comparison, which is repeated if it is older than `CHECK_INTERVAL`.
+    fn recheck(self, now: Instant) -> Option<Self> {
+        if now < self.checked + CHECK_INTERVAL {
             return Some(self);
         }
         self.handle.is_at_its_path().then_some(Self { checked: now, ..self })
@@ -74,8 +74,8 @@ mod tests {
     use super::*;
 
     /// Makes the last comparison so old that the directory is compared with its path again.
-    fn end_trust(directories: &Directories) {
-        let long_ago = Instant::now().checked_sub(TRUSTED_TIME).expect("a time");
+    fn expire(directories: &Directories) {
+        let long_ago = Instant::now().checked_sub(CHECK_INTERVAL).expect("a time");
         directories.mirrored.borrow_mut().as_mut().expect("the last directory").checked = long_ago;
     }
 
@@ -87,7 +87,7 @@ mod tests {
         fs::rename(root.path().join("d"), root.path().join("moved")).expect("a move");
         fs::create_dir(root.path().join("other")).expect("a directory");
         symlink("other", root.path().join("d")).expect("a link");
-        end_trust(&directories);
+        expire(&directories);
         for file in ["first", "second"] {
             assert!(directories.open_mirrored(root.path(), "d").is_err(), "{file}");
         }
@@ -101,7 +101,7 @@ mod tests {
         fs::rename(root.path().join("d"), root.path().join("moved")).expect("a move");
         directories.open_mirrored(root.path(), "d").expect("the open directory");
         assert!(!root.path().join("d").exists(), "it was compared with its path just now");
-        end_trust(&directories);
+        expire(&directories);
         let handle = directories.open_mirrored(root.path(), "d").expect("a new directory");
         assert!(handle.is_at_its_path());
     }

@@ -121,11 +121,11 @@ impl FileSink {
     /// [`Code::SinkFailed`] if the file cannot be written; [`Code::Usage`] if it exists and may not be replaced, or
     /// another process is downloading to it.
     pub fn open(target: &Path, options: FileOptions) -> Result<Self, Error> {
-        Self::open_knowing(None, target, options)
+        Self::open_with_cache(None, target, options)
     }
 
-    /// Opens a file as [`Self::open`] does; `leftovers` are those of its directory.
-    pub(super) fn open_knowing(
+    /// Opens a file as [`Self::open`] does. `leftovers` is the cache of its directory.
+    pub(super) fn open_with_cache(
         leftovers: Option<Arc<Leftovers>>,
         target: &Path,
         options: FileOptions,

@@ -1,8 +1,9 @@
-//! Whether a directory contains temporary files. It rarely does, so a run that saves many files into it reads its names
-//! once in a second, instead of looking for the temporary files of each file.
+//! Caches whether a directory contains temporary files (`.part` and state files). Most directories contain none, so a
+//! run that saves many files into one directory reads its names at most once per second, instead of looking up two
+//! temporary names before each file.
 //!
-//! A temporary file that another process leaves is therefore overlooked for up to a second. If the file of that name is
-//! large, the temporary file is then replaced; a final file is never replaced unseen.
+//! Therefore a partial download that another process leaves is not found for up to a second. A large download of the
+//! same file then replaces it. A file under its final name is not affected: it is looked up before each download.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -12,14 +13,14 @@ use std::time::{Duration, Instant};
 
 use super::temporary_names::is_temporary_name;
 
-/// The number of lookups before the directory is read.
+/// The number of lookups of temporary names before the directory is read.
 const LOOKUPS: u8 = 16;
-/// The maximum number of names that are read. In larger directories, each file is looked for.
+/// The maximum number of names that are read. In larger directories, temporary names are looked up for each file.
 const MAX_NAMES: usize = 4096;
-/// The time after which the directory is read again.
-const TRUSTED_TIME: Duration = Duration::from_secs(1);
+/// The maximum age of the result. After that, the directory is read again.
+const MAX_AGE: Duration = Duration::from_secs(1);
 
-/// What is known about the temporary files in a directory.
+/// The cached result for one directory.
 #[derive(Debug, Default)]
 pub(super) struct Leftovers {
     state: Mutex<State>,
@@ -27,11 +28,11 @@ pub(super) struct Leftovers {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// The directory has not been read, after this number of lookups.
+    /// The directory has not been read yet. Temporary names have been looked up this many times.
     Unread(u8),
-    /// There were no temporary files at this time.
+    /// The directory contained no temporary files at this time.
     None(Instant),
-    /// There are temporary files, or there may be.
+    /// The directory contains temporary files, or may contain some.
     Possible,
 }
 
@@ -47,14 +48,15 @@ impl Leftovers {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         *state = match *state {
             State::Unread(lookups) if lookups < LOOKUPS => State::Unread(lookups + 1),
-            State::None(read) if read.elapsed() < TRUSTED_TIME => return false,
+            State::None(read) if read.elapsed() < MAX_AGE => return false,
             State::Unread(_) | State::None(_) => read_names(directory),
             State::Possible => State::Possible,
         };
         !matches!(*state, State::None(_))
     }
 
-    /// Records that this process creates a temporary file in the directory. From now on, each file is looked for.
+    /// Records that this process creates a temporary file in the directory. From now on, temporary names are looked
+    /// up for each file.
     pub(super) fn record_own(&self) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::Possible;
     }
@@ -68,7 +70,8 @@ impl Leftovers {
     }
 }
 
-/// Looks for the names of temporary files in `directory`, if that is not too much to read.
+/// Reads the names in `directory`. The result is `Possible` if one of them is that of a temporary file, if the directory
+/// cannot be read, or if it has more than `MAX_NAMES` names.
 fn read_names(directory: &Path) -> State {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let now = Instant::now();
@@ -97,9 +100,9 @@ mod tests {
         let leftovers = after_lookups(directory.path());
         assert!(!leftovers.may_exist(directory.path()));
         fs::write(directory.path().join("x.fetch-url.part"), "").expect("a file");
-        leftovers.set_none_at(Instant::now() + TRUSTED_TIME);
+        leftovers.set_none_at(Instant::now() + MAX_AGE);
         assert!(!leftovers.may_exist(directory.path()));
-        leftovers.set_none_at(Instant::now().checked_sub(TRUSTED_TIME).expect("a time"));
+        leftovers.set_none_at(Instant::now().checked_sub(MAX_AGE).expect("a time"));
         assert!(leftovers.may_exist(directory.path()));
     }
 

@@ -7,8 +7,8 @@ use super::file::{FileOptions, FileSink};
 use super::leftovers::Leftovers;
 use crate::Error;
 
-/// A directory into which a program saves many files. Its names are read from time to time, instead of looking for a
-/// partial download before each file. One that another process leaves is overlooked for up to a second.
+/// A directory into which a program saves many files. Its names are read at most once per second, instead of looking
+/// for a partial download before each file. A partial download that another process leaves meanwhile is not resumed.
 #[derive(Clone, Debug)]
 pub struct OutputDirectory {
     path: PathBuf,
@@ -32,7 +32,7 @@ impl OutputDirectory {
     /// As for [`FileSink::open`].
     pub fn open_file(&self, target: &Path, options: FileOptions) -> Result<FileSink, Error> {
         let leftovers = (target.parent() == Some(&self.path)).then(|| self.leftovers.clone());
-        FileSink::open_knowing(leftovers, target, options)
+        FileSink::open_with_cache(leftovers, target, options)
     }
 }
 

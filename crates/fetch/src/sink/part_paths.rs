@@ -31,7 +31,7 @@ pub(super) struct PartPaths {
     pub(super) part: PathBuf,
     /// The open directory that contains them, in a mirror.
     pub(super) directory: Option<DirHandle>,
-    /// What is known about the temporary files in the directory.
+    /// The cache that tells whether the directory contains temporary files, if the caller has one.
     pub(super) leftovers: Option<Arc<Leftovers>>,
 }
 
