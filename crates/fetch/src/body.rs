@@ -10,6 +10,7 @@ mod errors;
 mod expected_prefix;
 mod file_body;
 pub(crate) mod limits;
+mod pipe;
 mod prefix;
 mod proof;
 pub(crate) mod rate;
@@ -37,6 +38,7 @@ use resumer::{ResumeState, Tail};
 pub use source::ByteSource;
 
 use crate::body::limits::BodyLimits;
+use crate::kernel_pipe::KernelPipe;
 use crate::source_file::SourceFile;
 use crate::time::deadline::Deadline;
 use crate::{Code, Error, Phase};
@@ -240,9 +242,13 @@ impl Body {
         self.retries
     }
 
-    /// Returns the next chunk or a restart, for a consumer that called [`Body::allow_restart`].
-    pub(crate) async fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
-        std::future::poll_fn(|cx| self.poll_next_chunk(cx)).await.transpose()
+    /// Returns the next chunk, or a restart if the consumer called [`Body::allow_restart`]. With a `pipe`, which must be
+    /// empty, the chunk may be in the pipe; the consumer takes it and calls [`Body::set_tail`].
+    pub(crate) async fn next_chunk(
+        &mut self,
+        mut pipe: Option<&mut KernelPipe>,
+    ) -> Result<Option<Chunk>, Error> {
+        std::future::poll_fn(|cx| self.poll_next_chunk(cx, pipe.as_deref_mut())).await.transpose()
     }
 
     /// Returns the local file that is read, or `None` if the body is a stream.
@@ -265,20 +271,24 @@ impl Body {
     }
 
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        let chunk = ready!(self.poll_next_chunk(cx));
+        let chunk = ready!(self.poll_next_chunk(cx, None));
         Poll::Ready(chunk.map(|chunk| {
             chunk.and_then(|chunk| match chunk {
                 Chunk::Bytes(bytes) => Ok(bytes),
-                Chunk::Restart(_) => Err(Error::new(
+                Chunk::Restart(_) | Chunk::InPipe(_) => Err(Error::new(
                     Code::Internal,
                     Phase::Body,
-                    "the body restarted, but its consumer did not allow that",
+                    "the consumer of the body did not allow a restart or a pipe",
                 )),
             })
         }))
     }
 
-    fn poll_next_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Chunk, Error>>> {
+    fn poll_next_chunk(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut pipe: Option<&mut KernelPipe>,
+    ) -> Poll<Option<Result<Chunk, Error>>> {
         let after = self.prefix.after();
         if let Prefix::Waiting(bytes) = std::mem::replace(&mut self.prefix, after) {
             return Poll::Ready(Some(Ok(Chunk::Bytes(bytes))));
@@ -305,8 +315,8 @@ impl Body {
                     }
                 }
             }
-            let next = ready!(self.poll_source(cx));
-            let Some(Err(error)) = next else { return Poll::Ready(next.map(|next| next.map(Chunk::Bytes))) };
+            let next = ready!(self.poll_source(cx, pipe.as_deref_mut()));
+            let Some(Err(error)) = next else { return Poll::Ready(next) };
             let ResumeState::Ready { resumer, may_restart } = std::mem::take(&mut self.resume_state) else {
                 return Poll::Ready(Some(Err(error)));
             };
@@ -329,21 +339,29 @@ impl Body {
         self.limits.as_ref().is_some_and(|body_limits| body_limits.is_rate_limited())
     }
 
-    fn poll_source(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+    fn poll_source(
+        &mut self,
+        cx: &mut Context<'_>,
+        pipe: Option<&mut KernelPipe>,
+    ) -> Poll<Option<Result<Chunk, Error>>> {
         if let Some(body_limits) = &mut self.limits
             && let Err(error) = ready!(body_limits.poll_ready(cx))
         {
             return Poll::Ready(Some(Err(error)));
         }
-        let polled = match &mut self.source {
-            Source::Stream(stream) => stream.as_mut().poll_chunk(cx),
-            Source::File(original) => {
-                Poll::Ready(original.read(self.expected.map(|expected| expected - self.received)))
+        let polled = match (self.poll_pipe(cx, pipe), &mut self.source) {
+            (Poll::Ready(moved), _) => Poll::Ready(Some(moved.map(Chunk::InPipe))),
+            (Poll::Pending, Source::Stream(stream)) => {
+                stream.as_mut().poll_chunk(cx).map(|chunk| chunk.map(|chunk| chunk.map(Chunk::Bytes)))
+            }
+            (Poll::Pending, Source::File(original)) => {
+                let left = self.expected.map(|expected| expected - self.received);
+                Poll::Ready(original.read(left).map(|chunk| chunk.map(Chunk::Bytes)))
             }
         };
         match (polled, &mut self.limits) {
             (Poll::Ready(chunk), Some(body_limits)) => {
-                body_limits.record(chunk.as_ref().map_or(0, |chunk| chunk.as_ref().map_or(0, Bytes::len)));
+                body_limits.record(chunk.as_ref().map_or(0, |chunk| chunk.as_ref().map_or(0, Chunk::length)));
                 let in_time = body_limits.check_deadline();
                 Poll::Ready(in_time.map_or_else(|error| Some(Err(error)), |()| self.check_chunk(chunk)))
             }

@@ -72,6 +72,7 @@ mod error;
 mod fetcher;
 mod header_fields;
 mod into_request;
+mod kernel_pipe;
 mod listing;
 mod meta;
 mod net;

@@ -1,12 +1,14 @@
 //! Writes a response to a sink: chunk by chunk, or, from a local file, with a copy by the kernel.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use tokio::task::spawn_blocking;
 
 use crate::body::{Chunk, FileBody, size_limit_error, truncated_error};
+use crate::kernel_pipe::KernelPipe;
 use crate::sink::saved_file::SavedFile;
 use crate::sink::writer::Writer;
 use crate::sink::{Finished, Target};
@@ -176,8 +178,17 @@ async fn save_chunks(
         body.allow_restart();
     }
     let mut writer = Writer::new(target);
+    let mut pipe = OnceCell::new();
     loop {
-        match body.next_chunk().await {
+        let usable_pipe =
+            if body.is_large() && writer.supports_pipe() { create_once(&mut pipe) } else { None };
+        match body.next_chunk(usable_pipe).await {
+            Ok(Some(Chunk::InPipe(count))) => {
+                if let Some(pipe) = create_once(&mut pipe) {
+                    body.set_tail(&writer.write_from_pipe(pipe, count)?);
+                }
+                progress.add(count as u64);
+            }
             Ok(Some(Chunk::Bytes(chunk))) => {
                 let length = chunk.len() as u64;
                 writer.write(chunk).await?;
@@ -202,6 +213,12 @@ async fn save_chunks(
             }
         }
     }
+}
+
+/// Returns the pipe of a transfer, which is created by the first call. Returns `None` if it cannot be created.
+fn create_once(pipe: &mut OnceCell<Option<KernelPipe>>) -> Option<&mut KernelPipe> {
+    pipe.get_or_init(KernelPipe::new);
+    pipe.get_mut()?.as_mut()
 }
 
 /// Copies a local file to a file; the kernel copies the bytes.

@@ -31,7 +31,8 @@ use file_id::file_id;
 use part::Part;
 use saved_file::SavedFile;
 
-use crate::{Checksum, Code, Error, Meta, Phase};
+use crate::kernel_pipe::KernelPipe;
+use crate::{Checksum, Code, Error, Meta, Phase, Resume};
 
 /// The destination of a body: a file, an open file such as standard output, or any writer.
 pub struct Sink {
@@ -191,6 +192,25 @@ impl Target {
     /// requested.
     pub(crate) const fn supports_kernel_copy(&self) -> bool {
         self.digest.is_none() && !matches!(self.kind, TargetKind::Writer(_))
+    }
+
+    /// Returns `true` if [`Self::write_from_pipe`] can be called: the target gets its name at the end, and no digest is
+    /// requested.
+    pub(crate) const fn supports_pipe(&self) -> bool {
+        self.digest.is_none() && matches!(self.kind, TargetKind::Part(_))
+    }
+
+    /// Writes the `count` bytes that are in `pipe`. Returns the last [`Resume::TAIL`] bytes of the file.
+    pub(crate) fn write_from_pipe(&mut self, pipe: &mut KernelPipe, count: usize) -> Result<Vec<u8>, Error> {
+        let TargetKind::Part(part) = &mut self.kind else {
+            return Err(Error::new(Code::Internal, Phase::Deliver, "no file to write into"));
+        };
+        pipe.drain_to(part.file()).map_err(failed)?;
+        self.advance(count as u64)?;
+        let TargetKind::Part(part) = &self.kind else { return Ok(Vec::new()) };
+        let end = part.state.bytes;
+        let tail = usize::try_from(end).unwrap_or(Resume::TAIL).min(Resume::TAIL);
+        self.read_at(end - tail as u64, tail)
     }
 
     /// Returns `true` if the target can be emptied and written again.

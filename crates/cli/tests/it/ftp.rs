@@ -5,6 +5,7 @@ mod commands;
 mod connection_reuse;
 mod data_connection;
 mod faults;
+mod large_files;
 mod listing;
 mod login;
 mod pipelining;

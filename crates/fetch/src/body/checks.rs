@@ -1,18 +1,16 @@
 //! Checks each chunk and the end of a body against the announced size and the limits.
 
-use bytes::Bytes;
-
-use super::{Body, ResumeState, Source, size_limit_error, truncated_error};
+use super::{Body, Chunk, ResumeState, Source, Tail, size_limit_error, truncated_error};
 use crate::{Code, Error, Phase};
 
 impl Body {
     pub(super) fn check_chunk(
         &mut self,
-        chunk: Option<Result<Bytes, Error>>,
-    ) -> Option<Result<Bytes, Error>> {
+        chunk: Option<Result<Chunk, Error>>,
+    ) -> Option<Result<Chunk, Error>> {
         let Some(chunk) = chunk else { return self.check_end() };
         Some(chunk.and_then(|chunk| {
-            let received = self.received + chunk.len() as u64;
+            let received = self.received + chunk.length() as u64;
             match (self.max_size, self.expected) {
                 (Some(max_size), _) if received > max_size => return Err(size_limit_error(max_size)),
                 (_, Some(expected)) if received > expected && self.may_grow => {
@@ -34,13 +32,17 @@ impl Body {
             }
             self.received = received;
             if !matches!(self.resume_state, ResumeState::None) {
-                self.tail.remember(&chunk);
+                match &chunk {
+                    Chunk::Bytes(bytes) => self.tail.remember(bytes),
+                    // The consumer sets the tail when it has taken the bytes from the pipe.
+                    _ => self.tail = Tail::default(),
+                }
             }
             Ok(chunk)
         }))
     }
 
-    fn check_end(&mut self) -> Option<Result<Bytes, Error>> {
+    fn check_end(&mut self) -> Option<Result<Chunk, Error>> {
         if let Some(expected) = self.expected.filter(|&expected| expected != self.received) {
             return Some(Err(truncated_error(self.received, expected)));
         }

@@ -16,6 +16,19 @@ pub(crate) enum Chunk {
     Restart(Box<Meta>),
     /// The next bytes.
     Bytes(Bytes),
+    /// The next bytes, of this number, are in the pipe that the consumer passed.
+    InPipe(usize),
+}
+
+impl Chunk {
+    /// Returns the number of bytes.
+    pub(super) fn length(&self) -> usize {
+        match self {
+            Self::Restart(_) => 0,
+            Self::Bytes(bytes) => bytes.len(),
+            Self::InPipe(count) => *count,
+        }
+    }
 }
 
 /// Requests the rest of a body that broke off; implemented by the engine.

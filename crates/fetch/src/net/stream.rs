@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use tokio::io::{AsyncReadExt as _, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
 use super::connection_info::ConnectionInfo;
@@ -60,6 +61,14 @@ impl Stream {
     /// Records later reads in another `connection_info`.
     pub(super) fn set_connection_info(&mut self, connection_info: &ConnectionInfo) {
         self.connection_info = connection_info.clone();
+    }
+
+    /// Returns the TCP connection if its bytes are those of the stream: without TLS and compression.
+    pub(crate) fn direct_tcp(&self) -> Option<&TcpStream> {
+        match &self.transport {
+            Transport::Plain(stream) if self.deflate.is_none() => stream.as_bare_tcp(),
+            _ => None,
+        }
     }
 
     /// Returns the connection if it is plain and not compressed.

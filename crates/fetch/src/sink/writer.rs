@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::{Finished, Target};
+use crate::kernel_pipe::KernelPipe;
 use crate::{Code, Error, Meta, Phase};
 
 /// After a write that took at least this long, later writes are done by a separate thread.
@@ -46,13 +47,35 @@ impl Writer {
             Self::InPlace(mut target) => {
                 let started = Instant::now();
                 target.write(&[chunk])?;
-                let is_slow = started.elapsed() >= SLOW_WRITE;
-                *self = if is_slow { Self::Thread(Thread::start(target)) } else { Self::InPlace(target) };
+                *self = Self::in_place_unless_slow(target, started);
             }
             Self::Thread(thread) => *self = Self::Thread(thread.send(Message::Chunk(chunk)).await?),
             Self::Failed => return Err(writer_stopped_error()),
         }
         Ok(())
+    }
+
+    /// Returns `true` if [`Self::write_from_pipe`] can be called.
+    pub(crate) const fn supports_pipe(&self) -> bool {
+        matches!(self, Self::InPlace(target) if target.supports_pipe())
+    }
+
+    /// Writes the `count` bytes that are in `pipe`. Returns the last [`Resume::TAIL`](crate::Resume::TAIL) bytes of the
+    /// file.
+    pub(crate) fn write_from_pipe(&mut self, pipe: &mut KernelPipe, count: usize) -> Result<Vec<u8>, Error> {
+        let Self::InPlace(mut target) = std::mem::replace(self, Self::Failed) else {
+            return Err(writer_stopped_error());
+        };
+        let started = Instant::now();
+        let last_bytes = target.write_from_pipe(pipe, count)?;
+        *self = Self::in_place_unless_slow(target, started);
+        Ok(last_bytes)
+    }
+
+    /// Continues on the current thread, or on a separate one if the write that began at `started` was slow.
+    fn in_place_unless_slow(target: Target, started: Instant) -> Self {
+        let is_slow = started.elapsed() >= SLOW_WRITE;
+        if is_slow { Self::Thread(Thread::start(target)) } else { Self::InPlace(target) }
     }
 
     /// Discards the bytes written so far: the object is sent again from its start, in the version that `meta`

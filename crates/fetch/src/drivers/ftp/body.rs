@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use fetch_url_proto::ftp::{SessionStep, TransferType};
+use tokio::net::TcpStream;
 
 use super::data_connection::DataConnection;
 use super::server_cache::PooledConnection;
@@ -138,6 +139,13 @@ impl ByteSource for Transfer {
         let completed = ready!(completion.as_mut().poll(cx));
         self.state = State::Finished;
         Poll::Ready(completed.err().map(Err))
+    }
+
+    fn direct_connection(&self) -> Option<&TcpStream> {
+        match &self.state {
+            State::Receiving(receiving) => receiving.0.direct_tcp(),
+            State::Completing(_) | State::Finished => None,
+        }
     }
 }
 

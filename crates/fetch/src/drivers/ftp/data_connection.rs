@@ -5,6 +5,7 @@ use std::io;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
+use tokio::net::TcpStream;
 
 use crate::net::stream::Stream;
 
@@ -36,6 +37,11 @@ impl DataConnection {
             self.unread = bytes.slice(count..);
         }
         Ok(true)
+    }
+
+    /// Returns the TCP connection if its next bytes are the next ones of the data, unchanged.
+    pub(super) fn direct_tcp(&self) -> Option<&TcpStream> {
+        if self.unread.is_empty() { self.stream.direct_tcp() } else { None }
     }
 
     /// Returns the next bytes, or no bytes at the end.
