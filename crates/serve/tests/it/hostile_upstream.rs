@@ -54,7 +54,12 @@ fn check_table<S: FaultServer + Sync>(faults: impl IntoIterator<Item = &'static 
         let reply = server.get(&format!("/{}", prepared.url), &[]);
         check_reply(case.fault, &fixture, &reply).map_err(|why| {
             let head = reply.head.lines().next().unwrap_or_default();
-            format!("{case}: {why}: {head}, {} bytes, complete: {}", reply.body.len(), reply.is_complete)
+            let start = String::from_utf8_lossy(&reply.body[..reply.body.len().min(500)]).into_owned();
+            format!(
+                "{case}: {why}: {head}, {} bytes, complete: {}: {start}",
+                reply.body.len(),
+                reply.is_complete
+            )
         })
     });
     assert_eq!(server.page("/").status, 200);
