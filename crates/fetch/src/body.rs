@@ -71,6 +71,8 @@ pub struct Body {
 enum Source {
     File(SourceFile),
     Stream(Pin<Box<dyn ByteSource>>),
+    /// The source has failed. Its connections are closed.
+    Failed,
 }
 
 impl Body {
@@ -255,7 +257,7 @@ impl Body {
     pub(crate) const fn local_file(&self) -> Option<&SourceFile> {
         match &self.source {
             Source::File(original) => Some(original),
-            Source::Stream(_) => None,
+            Source::Stream(_) | Source::Failed => None,
         }
     }
 
@@ -266,7 +268,7 @@ impl Body {
             Source::File(original) => {
                 Ok(FileBody { original, expected: self.expected, max_size: self.max_size })
             }
-            Source::Stream(_) => Err(Box::new(self)),
+            Source::Stream(_) | Source::Failed => Err(Box::new(self)),
         }
     }
 
@@ -317,6 +319,8 @@ impl Body {
             }
             let next = ready!(self.poll_source(cx, pipe.as_deref_mut()));
             let Some(Err(error)) = next else { return Poll::Ready(next) };
+            // A server may allow only one connection, which must be closed before a retry.
+            self.source = Source::Failed;
             let ResumeState::Ready { resumer, may_restart } = std::mem::take(&mut self.resume_state) else {
                 return Poll::Ready(Some(Err(error)));
             };
@@ -332,11 +336,6 @@ impl Body {
         (self.offset, self.received, self.max_size) = (body.offset, 0, body.max_size);
         (self.terminator_check, self.limits) = (body.terminator_check, body.limits);
         self.tail = Tail::default();
-    }
-
-    /// Returns `true` if a rate limit or a minimum rate is set.
-    pub(crate) fn is_rate_limited(&self) -> bool {
-        self.limits.as_ref().is_some_and(|body_limits| body_limits.is_rate_limited())
     }
 
     fn poll_source(
@@ -357,6 +356,10 @@ impl Body {
             (Poll::Pending, Source::File(original)) => {
                 let left = self.expected.map(|expected| expected - self.received);
                 Poll::Ready(original.read(left).map(|chunk| chunk.map(Chunk::Bytes)))
+            }
+            (Poll::Pending, Source::Failed) => {
+                let detail = "the body has failed before";
+                Poll::Ready(Some(Err(Error::new(Code::Truncated, Phase::Body, detail))))
             }
         };
         match (polled, &mut self.limits) {

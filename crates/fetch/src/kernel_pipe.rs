@@ -20,8 +20,10 @@ mod linux {
 
     use super::{File, io};
 
-    /// The requested capacity in bytes, the most that Linux allows every user. Smaller pipes work, too.
+    /// The requested capacity in bytes, the most that Linux allows every user.
     const CAPACITY: usize = 1024 * 1024;
+    /// The minimum capacity in bytes. A user with many pipes gets small ones, which are slower than none.
+    const MIN_CAPACITY: usize = 256 * 1024;
     /// With a lower limit of descriptors, none are spent on pipes.
     const MIN_DESCRIPTOR_LIMIT: u64 = 512;
 
@@ -34,8 +36,8 @@ mod linux {
     }
 
     impl KernelPipe {
-        /// Creates an empty pipe. Returns `None` if more than a quarter of the descriptors are in use: connections and
-        /// files need them.
+        /// Creates an empty pipe. Returns `None` if the user has too many pipes, or if more than a quarter of the
+        /// descriptors are in use: connections and files need them.
         pub(crate) fn new() -> Option<Self> {
             let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
             let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).ok()?;
@@ -44,8 +46,7 @@ mod linux {
             if limit < MIN_DESCRIPTOR_LIMIT || last > limit / 4 {
                 return None;
             }
-            // Fails if the user has many pipes. The default capacity is then enough.
-            let _ = fcntl_setpipe_size(&writer, CAPACITY);
+            fcntl_setpipe_size(&writer, CAPACITY).ok().filter(|&capacity| capacity >= MIN_CAPACITY)?;
             Some(Self { reader, writer, filled: 0, is_supported: true })
         }
 
@@ -58,8 +59,12 @@ mod linux {
         /// end of the connection, or if `splice` is not supported.
         ///
         /// # Errors
-        /// [`io::ErrorKind::WouldBlock`] if no bytes have arrived; errors of the connection.
+        /// [`io::ErrorKind::WouldBlock`] if no bytes have arrived, or the kernel cannot move the next ones; errors of the
+        /// connection.
         pub(crate) fn fill_from(&mut self, connection: impl AsFd, most: u64) -> io::Result<usize> {
+            if self.filled > 0 {
+                return Err(io::Error::other("the pipe is not empty"));
+            }
             let most = usize::try_from(most).unwrap_or(CAPACITY).min(CAPACITY);
             let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
             match splice(connection, None, &self.writer, None, most, flags) {
@@ -67,10 +72,11 @@ mod linux {
                     self.filled += count;
                     Ok(count)
                 }
-                Err(Errno::INVAL | Errno::NOSYS | Errno::PERM) => {
+                Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => {
                     self.is_supported = false;
                     Ok(0)
                 }
+                Err(Errno::INTR) => Err(io::ErrorKind::WouldBlock.into()),
                 Err(errno) => Err(errno.into()),
             }
         }
@@ -85,7 +91,7 @@ mod linux {
                     Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                     Ok(count) => self.filled -= count,
                     Err(Errno::INTR) => {}
-                    Err(Errno::INVAL | Errno::NOSYS) => return self.copy_to(file),
+                    Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => return self.copy_to(file),
                     Err(errno) => return Err(errno.into()),
                 }
             }
@@ -98,8 +104,8 @@ mod linux {
             let mut bytes = vec![0; self.filled];
             while self.filled > 0 {
                 let count = rustix::io::read(&self.reader, &mut bytes)?;
+                self.filled = self.filled.saturating_sub(count);
                 file.write_all(bytes.get(..count).unwrap_or_default())?;
-                self.filled -= count;
             }
             Ok(())
         }
@@ -214,6 +220,8 @@ mod tests {
         fill(&mut pipe, &stream, u64::MAX);
         let mut full = OpenOptions::new().write(true).open("/dev/full").expect("a device");
         assert!(pipe.drain_to(&mut full).is_err());
+        peer.write_all(BYTES).expect("sent");
+        fill(&mut pipe, &stream, u64::MAX);
         let mut read_only = File::open("/dev/null").expect("a device");
         assert!(pipe.drain_to(&mut read_only).is_err());
     }

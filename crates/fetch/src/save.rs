@@ -184,9 +184,7 @@ async fn save_chunks(
             if body.is_large() && writer.supports_pipe() { create_once(&mut pipe) } else { None };
         match body.next_chunk(usable_pipe).await {
             Ok(Some(Chunk::InPipe(count))) => {
-                if let Some(pipe) = create_once(&mut pipe) {
-                    body.set_tail(&writer.write_from_pipe(pipe, count)?);
-                }
+                body.set_tail(&writer.write_from_pipe(create_once(&mut pipe), count)?);
                 progress.add(count as u64);
             }
             Ok(Some(Chunk::Bytes(chunk))) => {

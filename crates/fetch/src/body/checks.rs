@@ -52,7 +52,7 @@ impl Body {
         }
         match &self.source {
             Source::File(original) => original.check_unchanged().err().map(Err),
-            Source::Stream(_) => None,
+            Source::Stream(_) | Source::Failed => None,
         }
     }
 }

@@ -3,8 +3,6 @@
 use std::io;
 use std::task::{Context, Poll, ready};
 
-use tokio::io::Interest;
-
 use super::{Body, Source, Tail};
 use crate::kernel_pipe::KernelPipe;
 use crate::{Code, Error, Phase};
@@ -17,6 +15,11 @@ impl Body {
     /// Returns `true` if much has been received and much may follow, without a rate limit.
     pub(crate) fn is_large(&self) -> bool {
         self.received >= MIN_PIPED && self.max_left() >= MIN_PIPED && !self.is_rate_limited()
+    }
+
+    /// Returns `true` if a rate limit or a minimum rate is set.
+    pub(crate) fn is_rate_limited(&self) -> bool {
+        self.limits.as_ref().is_some_and(|body_limits| body_limits.is_rate_limited())
     }
 
     /// Records the last bytes before the current position, after the caller has taken bytes from the pipe.
@@ -36,13 +39,13 @@ impl Body {
         let (Some(pipe), Source::Stream(source)) = (pipe, &self.source) else { return Poll::Pending };
         let connection = source.direct_connection().filter(|_| most > 0 && pipe.is_supported());
         let Some(connection) = connection else { return Poll::Pending };
-        loop {
-            ready!(connection.poll_read_ready(cx)).map_err(connection_error)?;
-            return match connection.try_io(Interest::READABLE, || pipe.fill_from(connection, most)) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
-                Ok(0) => Poll::Pending,
-                moved => Poll::Ready(moved.map_err(connection_error)),
-            };
+        ready!(connection.poll_read_ready(cx)).map_err(connection_error)?;
+        match pipe.fill_from(connection, most) {
+            Ok(0) => Poll::Pending,
+            // The kernel does not move every byte that can be read, such as those after an urgent one. So the source
+            // decides whether the connection has none.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Poll::Pending,
+            moved => Poll::Ready(moved.map_err(connection_error)),
         }
     }
 
@@ -63,14 +66,18 @@ mod tests {
     use std::future::Future as _;
     use std::io::Write as _;
     use std::net::TcpListener;
+    use std::os::fd::AsRawFd as _;
     use std::pin::{Pin, pin};
+    use std::sync::{Arc, Weak};
+    use std::time::Duration;
 
     use bytes::{Bytes, BytesMut};
+    use nix::sys::socket::{MsgFlags, send};
     use tokio::io::AsyncReadExt as _;
     use tokio::net::TcpStream;
 
     use super::*;
-    use crate::body::{ByteSource, Chunk};
+    use crate::body::{ByteSource, Chunk, InterruptPosition, ResumeFuture, Resumer};
     use crate::{Code, Proof};
 
     const SIZE: usize = 3 * MIN_PIPED as usize;
@@ -92,16 +99,19 @@ mod tests {
 
     /// Returns a body of which `sent` bytes arrive, and then the end of the connection.
     fn body(sent: usize, expected: Option<u64>) -> Body {
+        let (stream, mut peer) = connection();
+        std::thread::spawn(move || peer.write_all(&vec![b'x'; sent]).expect("sent"));
+        Body::from_source(Direct(stream), expected, Proof::Assumed("a test"))
+    }
+
+    /// Returns both ends of a connection.
+    fn connection() -> (TcpStream, std::net::TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
         let stream = std::net::TcpStream::connect(listener.local_addr().expect("an address"));
         let stream = stream.expect("a connection");
-        std::thread::spawn(move || {
-            let (mut peer, _) = listener.accept().expect("a connection");
-            peer.write_all(&vec![b'x'; sent]).expect("sent");
-        });
         stream.set_nonblocking(true).expect("a mode");
-        let stream = TcpStream::from_std(stream).expect("a connection");
-        Body::from_source(Direct(stream), expected, Proof::Assumed("a test"))
+        let (peer, _) = listener.accept().expect("a connection");
+        (TcpStream::from_std(stream).expect("a connection"), peer)
     }
 
     /// Reads the body to its end. Returns the numbers of bytes that were read and that were moved into a pipe, and the
@@ -138,6 +148,54 @@ mod tests {
         let size = 2 * MIN_PIPED - 1;
         let (read, moved, error) = read(body(size as usize, Some(size))).await;
         assert_eq!((read, moved, error), (size as usize, 0, None));
+    }
+
+    #[tokio::test]
+    async fn urgent_byte_does_not_stop_the_body() {
+        let (stream, mut peer) = connection();
+        let peer = std::thread::spawn(move || {
+            peer.write_all(&vec![b'x'; SIZE]).expect("sent");
+            send(peer.as_raw_fd(), b"!", MsgFlags::MSG_OOB).expect("sent");
+            peer.write_all(&vec![b'x'; SIZE]).expect("sent");
+        });
+        // `splice` does not move a byte from an urgent one on.
+        let reading = read(Body::from_source(Direct(stream), None, Proof::Assumed("a test")));
+        let (read, moved, error) =
+            tokio::time::timeout(Duration::from_secs(20), reading).await.expect("bytes");
+        assert_eq!((read + moved, error), (2 * SIZE, None));
+        peer.join().expect("sent");
+    }
+
+    /// A source whose connections are open until it is dropped.
+    struct Broken {
+        _connections: Arc<()>,
+    }
+
+    impl ByteSource for Broken {
+        fn poll_chunk(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+            Poll::Ready(Some(Err(connection_error(io::ErrorKind::ConnectionReset.into()))))
+        }
+    }
+
+    /// Expects that the source has been dropped.
+    struct AfterClose(Weak<()>);
+
+    impl Resumer for AfterClose {
+        fn resume(self: Box<Self>, error: Error, _: InterruptPosition, _: bool) -> ResumeFuture {
+            assert!(self.0.upgrade().is_none(), "the connections of the failed source are open");
+            Box::pin(async { (self as Box<dyn Resumer>, Err(error)) })
+        }
+    }
+
+    #[tokio::test]
+    async fn failed_source_is_closed_before_the_body_is_resumed() {
+        let open = Arc::new(());
+        let resumer = Box::new(AfterClose(Arc::downgrade(&open)));
+        let mut body = Body::from_source(Broken { _connections: open }, None, Proof::Assumed("a test"))
+            .resumed_by(resumer);
+        for _ in 0..2 {
+            assert_eq!(body.chunk().await.expect_err("broken").code(), Code::Truncated);
+        }
     }
 
     #[tokio::test]

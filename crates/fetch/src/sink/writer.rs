@@ -62,8 +62,12 @@ impl Writer {
 
     /// Writes the `count` bytes that are in `pipe`. Returns the last [`Resume::TAIL`](crate::Resume::TAIL) bytes of the
     /// file.
-    pub(crate) fn write_from_pipe(&mut self, pipe: &mut KernelPipe, count: usize) -> Result<Vec<u8>, Error> {
-        let Self::InPlace(mut target) = std::mem::replace(self, Self::Failed) else {
+    pub(crate) fn write_from_pipe(
+        &mut self,
+        pipe: Option<&mut KernelPipe>,
+        count: usize,
+    ) -> Result<Vec<u8>, Error> {
+        let (Self::InPlace(mut target), Some(pipe)) = (std::mem::replace(self, Self::Failed), pipe) else {
             return Err(writer_stopped_error());
         };
         let started = Instant::now();

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::support::{RunResult, run_fetch_url};
+use crate::support::{RunResult, run_fetch_url, run_shell};
 use fetch_url_tests::{Ending, FtpAction, FtpConfig, FtpRule, FtpServer, OldFile, Target, pattern_vec};
 
 const KIB: usize = 1024;
@@ -112,4 +112,15 @@ fn fault_in_the_middle_leaves_no_file() {
         assert_eq!(result.exit, exit, "{case}: {}", result.stderr);
         assert!(target.is_untouched().expect("read target directory"), "{case}");
     }
+}
+
+#[test]
+fn file_that_exceeds_the_size_limit_of_the_process_fails() {
+    let server = FtpServer::start(config(SIZE)).expect("start server");
+    let target = Target::new(OldFile::Absent).expect("create target directory");
+    let (url, path) = (server.url("/d/o"), target.path());
+    let script = "trap '' XFSZ; ulimit -f 6000; exec \"$F\" -o \"$2\" \"$1\"";
+    let result = run_shell(script, &[&url, path.to_str().expect("valid UTF-8")]);
+    result.assert_exit(23);
+    assert!(target.is_untouched().expect("read target directory"), "{}", result.stderr);
 }
