@@ -7,6 +7,7 @@ pub(crate) mod connector;
 pub(crate) mod datagram;
 pub(crate) mod datagram_connection;
 mod deflate;
+mod exchange_ids;
 pub(crate) mod ftp_data;
 mod happy_eyeballs;
 pub(crate) mod idle_pool;

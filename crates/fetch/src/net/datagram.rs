@@ -1,4 +1,4 @@
-//! UDP datagrams to a server. DatagramSockets are accepted only from addresses that the policy allowed and that a request
+//! UDP datagrams to a server. They are accepted only from addresses that the policy allowed and that a request
 //! was sent to, but from any port: old servers reply from another port.
 
 use std::io;
@@ -15,6 +15,7 @@ use tokio::net::UdpSocket;
 
 use super::connection_info::ConnectionInfo;
 use super::connector::Connector;
+use super::exchange_ids::ExchangeIds;
 use super::route::Interface;
 use crate::{Code, Deadline, Error, Phase};
 
@@ -29,7 +30,7 @@ const READABLE_OR_ERROR: Interest = Interest::READABLE;
 
 type Readiness = Pin<Box<dyn Future<Output = io::Result<Ready>> + Send>>;
 
-/// The UDP sockets for a server, one per address. DatagramSockets are sent to the current address, and received from all
+/// The UDP sockets for a server, one per address. Datagrams are sent to the current address, and received from all
 /// addresses that were used.
 pub(crate) struct DatagramSockets {
     addresses: Vec<ServerAddress>,
@@ -38,6 +39,7 @@ pub(crate) struct DatagramSockets {
     interface: Option<Interface>,
     connection_info: ConnectionInfo,
     buffer: Vec<u8>,
+    pub(super) ids: ExchangeIds,
     /// The cancellation of the request, which is sent once, without retransmission, when this value is dropped.
     pub(crate) cancellation: Option<Bytes>,
 }
@@ -94,7 +96,15 @@ impl Connector {
         let (interface, connection_info) = (self.interface().cloned(), self.connection_info().clone());
         connection_info.update(|facts| facts.opened += 1);
         let buffer = vec![0; DATAGRAM_BYTES];
-        Ok(DatagramSockets { addresses, current: 0, interface, connection_info, buffer, cancellation: None })
+        Ok(DatagramSockets {
+            addresses,
+            current: 0,
+            interface,
+            connection_info,
+            buffer,
+            ids: ExchangeIds::default(),
+            cancellation: None,
+        })
     }
 }
 

@@ -1,10 +1,8 @@
 //! Drives a protocol machine over ARDP (UDP), as [`super::connection`] does over TCP.
 
 use std::future::poll_fn;
-use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::net::SocketAddrV4;
-use std::num::NonZeroU16;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
@@ -106,7 +104,8 @@ impl<M: Machine> DatagramConnection<M> {
 
     fn send_request(&mut self, request: &[u8]) {
         self.connection_info.update(|facts| facts.sent = Some(Instant::now()));
-        let exchange = Exchange::new(random_id(), request, self.time_limit, self.started.elapsed());
+        let id = self.datagrams.ids.next_id();
+        let exchange = Exchange::new(id, request, self.time_limit, self.started.elapsed());
         // If this connection is dropped before the response is complete, the request is cancelled.
         self.datagrams.cancellation = Some(exchange.cancellation());
         self.exchange = Some(exchange);
@@ -227,11 +226,4 @@ fn refused_error() -> Error {
 
 fn unexpected_step_error() -> Error {
     Error::new(Code::Internal, Phase::Reply, "unexpected step of the datagram protocol")
-}
-
-/// Returns a random request id, which an attacker who does not see the datagrams cannot guess.
-fn random_id() -> NonZeroU16 {
-    let bits = RandomState::new().hash_one(0).to_be_bytes();
-    let mut ids = bits.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
-    ids.find_map(NonZeroU16::new).unwrap_or(NonZeroU16::MIN)
 }

@@ -99,7 +99,7 @@ impl Exchange {
     }
 
     /// Processes a datagram. Returns `true` if it belongs to this exchange and contains a new response
-    /// packet. DatagramSockets that are not ARDP version 0 or belong to another exchange are ignored.
+    /// packet. Datagrams that are not ARDP version 0 or belong to another exchange are ignored.
     ///
     /// # Errors
     /// [`WireError`] if the packets contradict each other, or the server has lost a partly received response.
