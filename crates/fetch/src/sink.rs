@@ -206,9 +206,8 @@ impl Target {
             return Err(Error::new(Code::Internal, Phase::Deliver, "no file to write into"));
         };
         pipe.drain_to(part.file()).map_err(failed)?;
+        let end = part.state.bytes + count as u64;
         self.advance(count as u64)?;
-        let TargetKind::Part(part) = &self.kind else { return Ok(Vec::new()) };
-        let end = part.state.bytes;
         let tail = usize::try_from(end).unwrap_or(Resume::TAIL).min(Resume::TAIL);
         self.read_at(end - tail as u64, tail)
     }

@@ -158,7 +158,7 @@ mod tests {
             send(peer.as_raw_fd(), b"!", MsgFlags::MSG_OOB).expect("sent");
             peer.write_all(&vec![b'x'; SIZE]).expect("sent");
         });
-        // `splice` does not move a byte from an urgent one on.
+        // From an urgent byte on, `splice` moves nothing.
         let reading = read(Body::from_source(Direct(stream), None, Proof::Assumed("a test")));
         let (read, moved, error) =
             tokio::time::timeout(Duration::from_secs(20), reading).await.expect("bytes");
