@@ -14,6 +14,9 @@ use crate::prospero::rule::{ProsperoAction, ProsperoPackets, ProsperoTrigger};
 pub(crate) const SHORT: &[u8] = b"A short text.\nOf two lines, 'quoted'.\n";
 /// The response of a server without the object.
 pub(crate) const NOT_FOUND: &[u8] = b"FAILURE NOT-FOUND\n";
+/// Added to the id of a request: an id that none of the client's requests has. A client counts its ids up, so a small
+/// number would be the id of a request that follows, and a late packet would be a response to it.
+pub(crate) const OTHER_ID: u16 = 0x8000;
 /// Options for rows in which the client would otherwise wait until its default timeout.
 pub(crate) const MAX_TIME: &[&str] = &["-m", "0.4"];
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::prospero::fault_configs::{
-    MAX_TIME, NOT_FOUND, addr, always, correct, drop_packets, on_contents, only_packet, only_packets,
-    packet_before, patch, patch_contents, redirect, without_size,
+    MAX_TIME, NOT_FOUND, OTHER_ID, addr, always, correct, drop_packets, on_contents, only_packet,
+    only_packets, packet_before, patch, patch_contents, redirect, without_size,
 };
 use crate::prospero::faults::ProsperoFault;
 use crate::prospero::host::ProsperoHost;
@@ -83,7 +83,7 @@ pub static PROSPERO_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::file("other_address", 0, |s| always(s, ProsperoAction::SendFrom(ALL, ProsperoHost::OtherAddress))).or(&[28]),
     ProsperoFault::file("other_address_packet", 0, |s| always(s, ProsperoAction::SendFrom(nth(5).times(1), ProsperoHost::OtherAddress))),
     // Invalid datagrams before the right ones.
-    ProsperoFault::file("other_id_first", 0, |s| packet_before(s, ProsperoPacket::data(1, 1, NOT_FOUND).other_id(1))),
+    ProsperoFault::file("other_id_first", 0, |s| packet_before(s, ProsperoPacket::data(1, 1, NOT_FOUND).other_id(OTHER_ID))),
     ProsperoFault::file("id_0_first", 0, |s| packet_before(s, ProsperoPacket::raw(*b"\x01FAILURE NOT-FOUND\n"))),
     ProsperoFault::file("empty_first", 0, |s| packet_before(s, ProsperoPacket::raw(*b""))),
     ProsperoFault::file("byte_0_first", 0, |s| packet_before(s, ProsperoPacket::raw(*b"\0"))),
@@ -92,13 +92,13 @@ pub static PROSPERO_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::file("text_first", 0, |s| packet_before(s, ProsperoPacket::raw(*b"HTTP/1.1 400 Bad Request\r\n\r\n"))),
     ProsperoFault::file("header_cut_first", 0, |s| packet_before(s, ProsperoPacket::raw(*b"\x09\0\x05\0"))),
     ProsperoFault::file("large_first", 0, |s| packet_before(s, ProsperoPacket::raw(vec![b'x'; 60_000]))),
-    ProsperoFault::file("large_other_id_first", 0, |s| packet_before(s, ProsperoPacket::data(1, 1, &[b'x'; 60_000]).other_id(9))),
+    ProsperoFault::file("large_other_id_first", 0, |s| packet_before(s, ProsperoPacket::data(1, 1, &[b'x'; 60_000]).other_id(OTHER_ID))),
     ProsperoFault::file("all_bytes_first", 0, |s| packet_before(s, ProsperoPacket::raw((0..=255).collect::<Vec<u8>>()))),
     ProsperoFault::file("once_version_1", 0, |s| always(s, ProsperoAction::Patch(ALL.times(1), 0, vec![0x81]))),
     ProsperoFault::file("control_with_data", 0, |s| packet_before(s, ProsperoPacket::data(0, 1, NOT_FOUND))),
-    ProsperoFault::file("last_with_other_id", 0, |s| always(s, ProsperoAction::PacketAfter(ProsperoPacket::refused().other_id(1)))),
+    ProsperoFault::file("last_with_other_id", 0, |s| always(s, ProsperoAction::PacketAfter(ProsperoPacket::refused().other_id(OTHER_ID)))),
     // Only invalid datagrams.
-    ProsperoFault::file("other_id_alone", 28, |s| only_packet(s, ProsperoPacket::data(1, 1, NOT_FOUND).other_id(1))).with(MAX_TIME),
+    ProsperoFault::file("other_id_alone", 28, |s| only_packet(s, ProsperoPacket::data(1, 1, NOT_FOUND).other_id(OTHER_ID))).with(MAX_TIME),
     ProsperoFault::file("empty_alone", 28, |s| only_packet(s, ProsperoPacket::raw(*b""))).with(MAX_TIME),
     ProsperoFault::file("text_alone", 28, |s| only_packet(s, ProsperoPacket::raw(*b"HTTP/1.1 400 Bad Request\r\n\r\n"))).with(MAX_TIME),
     ProsperoFault::file("large_alone", 28, |s| only_packet(s, ProsperoPacket::raw(vec![0xff; 60_000]))).with(MAX_TIME),
@@ -148,7 +148,7 @@ pub static PROSPERO_FAULTS: &[ProsperoFault] = &[
     ProsperoFault::file("refused_contents", 7, |s| on_contents(s, ProsperoAction::ReplacePackets(vec![ProsperoPacket::refused()], 9))),
     ProsperoFault::file("refused_late", 7, |s| on_contents(s, ProsperoAction::Window(8)).on(ProsperoTrigger::Contents, ProsperoAction::PacketAfter(ProsperoPacket::refused()))),
     ProsperoFault::file("refused_with_text", 7, |s| only_packet(s, ProsperoPacket::data(0, 0, b"FAILURE TOO-MANY\n").option(1, b""))),
-    ProsperoFault::file("refused_once_by_another", 0, |s| packet_before(s, ProsperoPacket::refused().other_id(0x8000))),
+    ProsperoFault::file("refused_once_by_another", 0, |s| packet_before(s, ProsperoPacket::refused().other_id(OTHER_ID))),
     ProsperoFault::file("forget_once", 0, |s| always(s, ProsperoAction::ReplacePackets(vec![ProsperoPacket::forget()], 1))),
     ProsperoFault::file("forget_contents_once", 0, |s| on_contents(s, ProsperoAction::ReplacePackets(vec![ProsperoPacket::forget()], 1))),
     ProsperoFault::file("forget_always", 28, |s| only_packet(s, ProsperoPacket::forget())).or(&[8, 63]).with(MAX_TIME),
