@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::prospero::header::{ProsperoDatagram, ProsperoHeader};
@@ -30,7 +31,8 @@ pub(crate) struct Exchange {
 #[derive(Debug)]
 pub(crate) struct ResponseState {
     pub(crate) text: ResponseText,
-    pub(crate) actions: Vec<ProsperoAction>,
+    /// Shared, because an action can hold the text of a whole response.
+    pub(crate) actions: Arc<[ProsperoAction]>,
     /// The client has all packets up to this number.
     pub(crate) through: u16,
     /// How often each packet was sent, or would have been sent without the rules.
@@ -90,7 +92,7 @@ impl Exchange {
 
 impl ResponseState {
     pub(crate) fn new(text: Vec<u8>, actions: Vec<ProsperoAction>) -> Self {
-        let text = ResponseText::new(text, &actions);
+        let (text, actions) = (ResponseText::new(text, &actions), actions.into());
         let (sent, last_sent) = (HashMap::new(), Instant::now());
         Self { text, actions, through: 0, sent, windows: 0, datagrams: 0, last_sent }
     }

@@ -2,6 +2,7 @@
 //! when they are due.
 
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -141,7 +142,8 @@ impl<'a> SocketHandler<'a> {
         let (peer, connection) = (exchange.peer, exchange.connection);
         let Some(response) = &mut exchange.response else { return };
         response.last_sent = Instant::now();
-        let actions = if self.shared.rules().is_disabled() { Vec::new() } else { response.actions.clone() };
+        let actions =
+            if self.shared.rules().is_disabled() { Arc::default() } else { Arc::clone(&response.actions) };
         let window = WindowBuilder::new(exchange, &self.addresses, actions).build();
         self.schedule(peer, connection, window);
     }

@@ -1,5 +1,6 @@
 //! A window of a response: the datagrams that are sent at one time, changed by the rules.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::prospero::exchange::{Exchange, ResponseState};
@@ -31,7 +32,7 @@ struct Packet {
 pub(crate) struct WindowBuilder<'a> {
     exchange: &'a mut Exchange,
     addresses: &'a Addresses,
-    actions: Vec<ProsperoAction>,
+    actions: Arc<[ProsperoAction]>,
 }
 
 impl Outgoing {
@@ -45,7 +46,7 @@ impl<'a> WindowBuilder<'a> {
     pub(crate) fn new(
         exchange: &'a mut Exchange,
         addresses: &'a Addresses,
-        actions: Vec<ProsperoAction>,
+        actions: Arc<[ProsperoAction]>,
     ) -> Self {
         Self { exchange, addresses, actions }
     }
@@ -68,7 +69,7 @@ impl<'a> WindowBuilder<'a> {
             _ => None,
         }));
         all.extend(packets);
-        for action in &self.actions {
+        for action in &*self.actions {
             match action {
                 ProsperoAction::PacketAfter(after) => all.push(packet(after)),
                 ProsperoAction::RepeatPacket(repeated, interval, times) if response.windows == 0 => {
