@@ -99,3 +99,29 @@ impl RedirectPolicy {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::connector::{Network, UrlChooser};
+    use crate::{NetworkPolicy, TlsOptions};
+
+    /// Each target breaks one rule, except the first.
+    #[test]
+    fn target_of_a_name_service_must_be_allowed_by_all_rules() {
+        let schemes = ["prospero", "ftp", "file"].map(str::to_owned);
+        let policy = RedirectPolicy::new(RedirectLimits::default(), schemes.into());
+        let from = parse("prospero://example.org//x").expect("a URL").url;
+        let network = Arc::new(Network::new(NetworkPolicy::default(), TlsOptions::default()));
+        let connector = network.connector(&from, UrlChooser::PublicServer);
+        for (target, is_allowed) in [
+            ("ftp://example.org/x", true),
+            ("not a URL", false),
+            ("gopher://example.org/0x", false),
+            ("file:///x", false),
+            ("ftp://10.0.0.1/x", false),
+        ] {
+            assert_eq!(policy.allows(&from, target, &connector), is_allowed, "{target}");
+        }
+    }
+}
