@@ -89,6 +89,7 @@ mod segments;
 mod session;
 mod sink;
 mod source_file;
+mod started_future;
 mod time;
 mod tree;
 

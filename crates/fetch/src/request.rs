@@ -3,6 +3,7 @@
 mod condition;
 mod redirect_state;
 mod shared_observer;
+mod spare_connections;
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use crate::{Credential, Error, Event, HostPermit, Observer};
 
 pub use self::condition::Condition;
 pub(crate) use self::redirect_state::RedirectState;
+pub(crate) use self::spare_connections::SpareConnections;
 
 /// A request for one URL: the URL, a byte range, conditions, resume data and options of the drivers.
 ///

@@ -11,7 +11,7 @@ mod layout;
 mod source;
 
 use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Instant;
@@ -23,6 +23,7 @@ use self::layout::{Segment, divide};
 use self::source::{Source, plan_copies};
 use crate::engine::retry::RetryState;
 use crate::sink::{Finished, Target};
+use crate::started_future::StartedFuture;
 use crate::{
     Code, Content, Deadline, Error, Fetcher, Meta, Phase, Progress, Proof, Receipt, Request, Response, Sink,
 };
@@ -34,9 +35,12 @@ type Fetching<'s> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 's>>
 pub struct Segments {
     object: Object,
     segments: Vec<Segment>,
-    /// The response for the second segment, which proved that the server supports ranges.
-    second: Response,
+    /// The requests that were sent by [`start`](Self::start), one for each segment.
+    started: Vec<Option<StartedResponse>>,
 }
+
+/// A request for a segment, or its response.
+type StartedResponse = StartedFuture<Result<Response, Error>>;
 
 /// The state that all segments share.
 struct Object {
@@ -49,8 +53,8 @@ struct Object {
 }
 
 impl Segments {
-    /// Requests the metadata, and checks with the second segment that the server supports ranges. Returns
-    /// `None` if the object cannot be fetched in `max_segments` segments, or is too small.
+    /// Requests the metadata and divides the object. Returns `None` if it cannot be fetched in `max_segments` segments,
+    /// or is too small. For HTTP, the connections for the segments are opened meanwhile.
     ///
     /// # Errors
     /// As for [`Fetcher::fetch`].
@@ -71,21 +75,16 @@ impl Segments {
             return Ok(None);
         }
         let deadline = Deadline::start(fetcher.settings().policy.timeouts);
-        let meta = fetcher.fetch(request.clone().head()).await?.meta;
+        let first = request.clone().head().with_spare_connections(usize::from(max_segments) - 1);
+        let meta = fetcher.fetch(first).await?.meta;
         let Some(size) = meta.head.size.filter(|_| meta.validator.is_some()) else { return Ok(None) };
         let segments = divide(size, u64::from(max_segments));
-        let Some(second) = segments.get(1).cloned() else { return Ok(None) };
-        let second = match fetcher.fetch(request.clone().range(second.range())).await {
-            Ok(response) => response,
-            Err(error) if error.code() == Code::RangeRefused => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let source = Source { request: request.clone(), meta: *meta };
-        if !source.has_sent(&second.meta, segments[1].request_offset()) {
+        if segments.len() < 2 {
             return Ok(None);
         }
+        let source = Source { request: request.clone(), meta: *meta };
         let object = Object { fetcher: fetcher.clone(), sources: vec![source], size, deadline };
-        Ok(Some(Self { object, segments, second }))
+        Ok(Some(Self { object, segments, started: Vec::new() }))
     }
 
     /// Adds servers of copies of the object, which then share the segments. A copy is used if its server states the same
@@ -98,6 +97,29 @@ impl Segments {
         self
     }
 
+    /// Requests the segments, and checks by the response for the second one that the server supports ranges. Returns
+    /// `None` if it does not.
+    ///
+    /// # Errors
+    /// As for [`Fetcher::fetch`].
+    pub async fn start(mut self) -> Result<Option<Self>, Error> {
+        self.started = match self.object.sources.len() {
+            1 => self.segments.iter().map(|segment| Some(self.object.begin(segment))).collect(),
+            // Each segment is requested from its own server.
+            _ => self.segments.iter().map(|_| None).collect(),
+        };
+        self.started[1] = None;
+        let second = match self.object.request(&self.segments[1], &mut self.started).await {
+            Err(error) if error.code() == Code::RangeRefused => return Ok(None),
+            second => second?,
+        };
+        if !self.object.sources[0].has_sent(&second.meta, self.segments[1].request_offset()) {
+            return Ok(None);
+        }
+        self.started[1] = Some(StartedFuture::Ready(Ok(second)));
+        Ok(Some(self))
+    }
+
     /// Returns the metadata of the object.
     pub fn meta(&self) -> &Meta {
         self.object.meta()
@@ -106,13 +128,14 @@ impl Segments {
     /// Fetches all segments in parallel into a file.
     ///
     /// # Errors
-    /// As for [`save`](crate::output::save); [`Code::Usage`] if the sink is not a file, or if there are copies and the
+    /// As for [`save`](crate::output::save); [`Code::RangeRefused`] if the server does not support ranges and
+    /// [`start`](Self::start) did not check it; [`Code::Usage`] if the sink is not a file, or if there are copies and the
     /// sink has no checksum. On failure, no file gets its
     /// final name, and the bytes up to the first gap are kept in the `.part` file.
     pub async fn save(self, sink: Sink, progress: &mut dyn Progress) -> Result<Receipt, Error> {
-        let Self { object, segments, second } = self;
+        let Self { object, segments, started } = self;
         let url = object.meta().url.clone();
-        object.save(segments, second, sink, progress).await.map_err(|error| error.with_url(&url))
+        object.save(segments, started, sink, progress).await.map_err(|error| error.with_url(&url))
     }
 }
 
@@ -133,11 +156,11 @@ impl Object {
     async fn save(
         self,
         segments: Vec<Segment>,
-        second: Response,
+        started: Vec<Option<StartedResponse>>,
         sink: Sink,
         progress: &mut dyn Progress,
     ) -> Result<Receipt, Error> {
-        let started = Instant::now();
+        let began = Instant::now();
         if self.sources.len() > 1 && !sink.has_checksum() {
             let detail = "segments of several servers need a checksum";
             return Err(Error::new(Code::Usage, Phase::Deliver, detail));
@@ -146,10 +169,11 @@ impl Object {
         if !target.supports_random_writes() {
             return Err(Error::new(Code::Usage, Phase::Deliver, "only a file can be written in segments"));
         }
-        let count = segments.len();
+        let mut started = started;
+        started.resize_with(segments.len(), || None);
         let assembly = Mutex::new(Assembly { target, segments, done: 0, size: self.size, progress });
         locked(&assembly).add_progress(0);
-        let fetching = try_join_all(self.fetch_segments(count, second, &assembly));
+        let fetching = try_join_all(self.fetch_segments(started, &assembly));
         self.deadline.bound_total(Phase::Body, fetching).await?;
         let Assembly { mut target, segments, .. } =
             assembly.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -168,7 +192,7 @@ impl Object {
             url: self.meta().url.redacted().to_string(),
             bytes: self.size,
             resumed_from: 0,
-            elapsed: started.elapsed(),
+            elapsed: began.elapsed(),
             redirects: self.meta().redirects,
             retries: self.meta().retries,
             proof: Proof::Assumed(self.proof()),
@@ -179,24 +203,44 @@ impl Object {
 
     fn fetch_segments<'s>(
         &'s self,
-        count: usize,
-        second: Response,
+        started: Vec<Option<StartedResponse>>,
         assembly: &'s Mutex<Assembly<'_>>,
     ) -> Vec<Fetching<'s>> {
-        let mut second = Some(second);
         let mut fetching: Vec<Fetching<'s>> = Vec::new();
-        for index in 0..count {
-            let first_response = if index == 1 { second.take() } else { None };
-            fetching.push(Box::pin(self.fetch_segment(index, first_response, assembly)));
+        for (index, started) in started.into_iter().enumerate() {
+            fetching.push(Box::pin(self.fetch_segment(index, started, assembly)));
         }
         fetching
+    }
+
+    /// Requests `segment` from the first server. The requests for the `others` are sent meanwhile.
+    async fn request(
+        &self,
+        segment: &Segment,
+        others: &mut [Option<StartedResponse>],
+    ) -> Result<Response, Error> {
+        let request = self.sources[0].request.clone().range(segment.range());
+        let mut requested = pin!(self.fetcher.fetch(request));
+        poll_fn(|cx| {
+            let response = requested.as_mut().poll(cx);
+            others.iter_mut().flatten().for_each(|other| other.poll_progress(cx));
+            response
+        })
+        .await
+    }
+
+    /// Returns a request for `segment` from the first server. Its error is handled when the segment is fetched.
+    fn begin(&self, segment: &Segment) -> StartedResponse {
+        let request = self.sources[0].request.clone().range(segment.range()).tried_once();
+        let fetcher = self.fetcher.clone();
+        StartedFuture::new(async move { fetcher.fetch(request).await })
     }
 
     /// Fetches one segment: from its server, and if that fails, the rest from each other server in turn.
     async fn fetch_segment(
         &self,
         index: usize,
-        mut first_response: Option<Response>,
+        mut started: Option<StartedResponse>,
         assembly: &Mutex<Assembly<'_>>,
     ) -> Result<(), Error> {
         // The second segment has been requested from the first server, so the second server gets the first segment.
@@ -212,8 +256,8 @@ impl Object {
             let is_last = turn == self.sources.len();
             let request = source.request.clone();
             let request = if is_last { request } else { request.tried_once() };
-            let first_response = first_response.take();
-            match self.fetch_segment_from(source, request, index, first_response, assembly).await {
+            let started = started.take();
+            match self.fetch_segment_from(source, request, index, started, assembly).await {
                 Err(error) if !is_last && error.code() != Code::SinkFailed => {}
                 fetched => return fetched,
             }
@@ -227,7 +271,7 @@ impl Object {
         source: &Source,
         request: Request,
         index: usize,
-        mut first_response: Option<Response>,
+        mut started: Option<StartedResponse>,
         assembly: &Mutex<Assembly<'_>>,
     ) -> Result<(), Error> {
         let mut retry_state = RetryState::new(request.retry_rules(self.fetcher.settings().policy.retry));
@@ -236,9 +280,16 @@ impl Object {
             if segment.next_offset > segment.last {
                 return Ok(());
             }
-            let response = match first_response.take() {
-                Some(response) => response,
-                None => self.fetcher.fetch(request.clone().range(segment.range())).await?,
+            let response = match started.take() {
+                Some(started) => started.output().await,
+                None => Ok(self.fetcher.fetch(request.clone().range(segment.range())).await?),
+            };
+            let response = match response {
+                Ok(response) => response,
+                Err(error) => {
+                    retry_state.backoff(&request, error, segment.next_offset, &self.deadline).await?;
+                    continue;
+                }
             };
             if !source.has_sent(&response.meta, segment.request_offset()) {
                 return Err(Error::new(

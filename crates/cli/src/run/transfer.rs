@@ -282,6 +282,7 @@ async fn fetch_in_segments(
         let observed = copies.into_iter().map(|request| with_observer(request, run, report)).collect();
         segments = segments.with_copies(observed).await;
     }
+    let Some(segments) = segments.start().await? else { return Ok(Some(file)) };
     report.meta = Some(Box::new(meta));
     let mut progress = start_progress(run, transfer, report);
     let sink = expected.into_iter().fold(Sink::file(file), Sink::with_checksum);

@@ -344,6 +344,11 @@ impl Connector {
         self.was_public.fetch_or(is_public, Ordering::Relaxed);
     }
 
+    /// Returns a connector for a connection that this request does not use itself.
+    pub(crate) fn with_own_record(self) -> Self {
+        Self { connection_info: ConnectionInfo::default(), ..self }
+    }
+
     /// Returns the record of the connection.
     pub(crate) const fn connection_info(&self) -> &ConnectionInfo {
         &self.connection_info

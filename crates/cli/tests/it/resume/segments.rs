@@ -1,15 +1,22 @@
 //! `--segments`: one file over several connections; the result is complete and from one version, or the run fails.
 
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, mpsc};
+use std::thread;
 use std::time::Duration;
 
 use crate::support::fault_checks::check_target_and_part;
 use crate::support::{
     RunResult, part_metadata_path, part_path, run_fetch_url, send_signal, spawn_fetch_url,
-    strong_etag_headers, wait_for_exit, wait_until,
+    strong_etag_headers, temp_dir, wait_for_exit, wait_until,
 };
 use fetch_url_tests::{
-    Ending, FileHeaders, FtpAction, FtpConfig, FtpRule, FtpServer, HttpServer, OldFile, Target, file_handler,
-    pattern_vec,
+    Ending, FileHeaders, FtpAction, FtpConfig, FtpRule, FtpServer, HttpRequest, HttpResponse, HttpServer,
+    OldFile, Target, file_handler, pattern_vec,
 };
 
 const SIZE: usize = 5 * 1024 * 1024 + 7;
@@ -38,6 +45,10 @@ fn retr_count(server: &FtpServer) -> usize {
     server.received_text().iter().filter(|line| line.starts_with("RETR")).count()
 }
 
+fn range_count(server: &HttpServer) -> usize {
+    server.requests().iter().filter(|request| request.header_text("range").is_some()).count()
+}
+
 #[track_caller]
 /// Checks the exit status and the files on disk (docs/spec/faults.md, rules N1 and N4).
 fn assert_result(result: &RunResult, exit: i32, target: &Target) {
@@ -59,8 +70,97 @@ fn four_segments_over_http_use_four_ranges() {
     let server = HttpServer::start(file_handler(content(), strong_etag_headers())).expect("a server");
     let target = Target::new(OldFile::Present).expect("a directory");
     assert_result(&run_in_segments(&target, &server.url("/o"), &[]), 0, &target);
-    let ranges = server.requests().iter().filter(|request| request.header_text("range").is_some()).count();
-    assert_eq!(ranges, 4);
+    assert_eq!(range_count(&server), 4);
+}
+
+/// The connections for the segments are opened while the response with the metadata is on its way, not after it.
+#[test]
+fn connections_for_all_segments_are_open_before_the_metadata_arrives() {
+    let (may_answer, may) = mpsc::channel::<()>();
+    let may = Mutex::new(may);
+    let server = HttpServer::start(move |request| {
+        if request.method == "HEAD" {
+            let _ = may.lock().expect("no panic").recv_timeout(Duration::from_secs(30));
+        }
+        file_handler(content(), strong_etag_headers())(request)
+    });
+    let (server, dir) = (server.expect("a server"), temp_dir());
+    let (one, two, url) = (dir.path().join("one"), dir.path().join("two"), server.url("/o"));
+    let words = ["--segments".as_ref(), "4".as_ref(), "-o".as_ref(), one.as_os_str(), url.as_ref()];
+    let child = spawn_fetch_url([&words[..], &["-o".as_ref(), two.as_os_str(), url.as_ref()]].concat());
+    let are_open = wait_until(Duration::from_secs(20), || server.connections() == 4);
+    // The second URL is fetched over the same connections.
+    drop(may_answer);
+    wait_for_exit(child).assert_exit(0);
+    assert!(are_open && server.connections() == 4, "{} connections", server.connections());
+    for file in [one, two] {
+        assert!(fs::read(&file).is_ok_and(|bytes| bytes == content()), "{file:?}");
+    }
+}
+
+/// Connections that were opened for files that turn out to be small are closed, when there are too many of them.
+#[test]
+fn small_files_of_many_servers_leave_few_connections_open() {
+    let answer = |_: &HttpRequest| HttpResponse::new(200).header("ETag", "\"x\"").body("small");
+    let servers: Vec<HttpServer> = (0..30).map(|_| HttpServer::start(answer).expect("a server")).collect();
+    let dir = temp_dir();
+    let line = |(number, server): (usize, &HttpServer)| format!("{}\tfile{number}", server.url("/o"));
+    let lines: Vec<String> = servers.iter().enumerate().map(line).collect();
+    fs::write(dir.path().join("list"), lines.join("\n")).expect("a file");
+    let fetch_url = env!("CARGO_BIN_EXE_fetch-url");
+    let script = format!("ulimit -n 140; {fetch_url} --retry 0 --segments 16 --input-file list");
+    let status = Command::new("sh").args(["-c", &script]).current_dir(dir.path()).status();
+    assert!(status.is_ok_and(|status| status.success()));
+}
+
+/// Each connection serves one request, and the next connection is not served before.
+#[test]
+fn server_that_serves_one_connection_at_a_time_sends_all_segments() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/o", listener.local_addr().expect("an address"));
+    thread::spawn(move || listener.incoming().flatten().for_each(|stream| serve_one(&stream)));
+    let target = Target::new(OldFile::Absent).expect("a directory");
+    assert_result(&run_in_segments(&target, &url, &["--retry", "0"]), 0, &target);
+}
+
+/// Answers one request with the metadata, or with a range of the content, and closes the connection.
+fn serve_one(mut stream: &TcpStream) {
+    let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+    let range = head.iter().find_map(|line| line.strip_prefix("Range: bytes=")?.split_once('-'));
+    let number = |text: &str| text.parse::<usize>().expect("a number");
+    let (status, bytes) = match range {
+        Some((first, last)) => {
+            let bytes = content()[number(first)..=number(last)].to_vec();
+            (format!("206 Partial\r\nContent-Range: bytes {first}-{last}/{SIZE}"), bytes)
+        }
+        None => ("200 OK".to_owned(), content()),
+    };
+    let head_only = head.first().is_some_and(|line| line.starts_with("HEAD"));
+    let length = bytes.len();
+    let answer =
+        format!("HTTP/1.1 {status}\r\nETag: \"x\"\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    let _ = stream.write_all(answer.as_bytes());
+    if !head_only {
+        let _ = stream.write_all(&bytes);
+    }
+}
+
+/// The server is busy once, for each of the segments in turn.
+#[test]
+fn busy_server_is_asked_for_a_segment_again() {
+    for busy in 1..=4 {
+        let ranges = AtomicUsize::new(0);
+        let server = HttpServer::start(move |request| match request.header_text("range") {
+            Some(_) if ranges.fetch_add(1, Ordering::Relaxed) + 1 == busy => HttpResponse::new(503),
+            _ => file_handler(content(), strong_etag_headers())(request),
+        });
+        let (server, target) =
+            (server.expect("a server"), Target::new(OldFile::Absent).expect("a directory"));
+        let options = ["--retry", "2", "--retry-delay", "0.05"];
+        assert_result(&run_in_segments(&target, &server.url("/o"), &options), 0, &target);
+        assert_eq!(range_count(&server), 5, "{busy}");
+    }
 }
 
 #[test]
@@ -168,7 +268,7 @@ fn signal_keeps_contiguous_part_file_for_resume() {
         let options = ["--segments", "4", "-o"].map(std::ffi::OsStr::new);
         let child = spawn_fetch_url([&options[..], &[path.as_os_str(), url.as_ref()]].concat());
         let first_and_last_have_begun = || {
-            std::fs::read(part_path(&path))
+            fs::read(part_path(&path))
                 .is_ok_and(|part| part.len() > 4_000_000 && part[..100_000] == content()[..100_000])
         };
         assert!(wait_until(Duration::from_secs(30), first_and_last_have_begun), "no data within 30 seconds");

@@ -12,7 +12,7 @@ use super::exchange::SharedExchange;
 use super::plan::HttpPlan;
 use super::pool_key::HttpPoolKey;
 use super::response_body::ResponseBody;
-use super::{authorization, request_trace, transport_error};
+use super::{authorization, open_spares, request_trace, transport_error};
 use crate::{Code, Deadline, Error, Phase, RunContext};
 
 /// Sends the request of `plan` and waits for the head of the response.
@@ -22,15 +22,29 @@ pub(super) async fn send_directly(
     ctx: &RunContext,
 ) -> Result<Response<ResponseBody>, Error> {
     let key = pool.pool_key(plan, ctx);
+    if plan.spare_connections == 0 {
+        return send(pool, &key, plan, ctx).await;
+    }
+    let sent = send(pool, &key, plan, ctx);
+    // This is rare and its future is large.
+    Box::pin(open_spares::open_while(sent, pool, &key, plan, ctx)).await
+}
+
+async fn send(
+    pool: &Arc<ConnectionPool>,
+    key: &HttpPoolKey,
+    plan: &HttpPlan,
+    ctx: &RunContext,
+) -> Result<Response<ResponseBody>, Error> {
     loop {
-        if let Some(response) = send_on_idle(pool, &key, plan, ctx).await? {
+        if let Some(response) = send_on_idle(pool, key, plan, ctx).await? {
             return Ok(response);
         }
         // Opening a connection is rare and its future is large.
-        let Some(pooled) = Box::pin(open(pool, &key, plan, ctx)).await? else { continue };
+        let Some(pooled) = Box::pin(open(pool, key, plan, ctx)).await? else { continue };
         return exchange_on(pooled, plan, ctx).await.map_err(|failure| {
             // Parallel requests on the same HTTP/2 connection would fail too.
-            pool.discard(&key);
+            pool.discard(key);
             failure.error
         });
     }
@@ -64,14 +78,17 @@ async fn send_on_idle(
     Ok(None)
 }
 
-/// Opens a connection. If the server may speak HTTP/2, parallel requests wait for the first one; returns `None` if the
-/// pool has a connection then.
+/// Opens a connection, or returns `None` if the pool has one now: one that was being opened already, or the first one to a
+/// server that may speak HTTP/2, for which parallel requests wait.
 async fn open(
     pool: &Arc<ConnectionPool>,
     key: &HttpPoolKey,
     plan: &HttpPlan,
     ctx: &RunContext,
 ) -> Result<Option<PooledConnection>, Error> {
+    if pool.finish_spare(key).await {
+        return Ok(None);
+    }
     let Some(first) = pool.first_connection(key) else {
         return Ok(Some(pool.check_out_new(Connection::open(plan, ctx).await?, key.clone())));
     };

@@ -10,6 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use super::options::{HttpOptions, HttpVersion};
 use super::request_body::RequestBody;
 use super::{authorization, forwarded, request_headers};
+use crate::request::SpareConnections;
 use crate::{ByteRange, Code, Condition, Credential, Error, Phase, Request, Resume, Want};
 
 /// Maximum length of a request target in bytes. hyper sends at most 65534 bytes, which for HTTP/2 include scheme and
@@ -17,6 +18,7 @@ use crate::{ByteRange, Code, Condition, Credential, Error, Phase, Request, Resum
 const MAX_TARGET: usize = 65_000;
 
 /// One HTTP request. `Display` shows its request line and headers, with secrets replaced by `***`.
+#[derive(Clone)]
 pub(super) struct HttpPlan {
     pub(super) url: Url<'static>,
     pub(super) method: Method,
@@ -44,6 +46,8 @@ pub(super) struct HttpPlan {
     pub(super) resume: Option<Resume>,
     pub(super) condition: Option<Condition>,
     pub(super) options: HttpOptions,
+    /// How many connections the next requests need besides the one of this request.
+    pub(super) spare_connections: usize,
     /// The request is for an FTP URL, which an HTTP proxy fetches.
     pub(super) is_forwarded: bool,
 }
@@ -101,6 +105,7 @@ impl HttpPlan {
             resume,
             condition: request.condition(),
             options,
+            spare_connections: request.extra::<SpareConnections>().map_or(0, |spare| spare.0),
             is_forwarded,
         })
     }
