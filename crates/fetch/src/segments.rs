@@ -12,7 +12,7 @@ mod source;
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Instant;
 
@@ -21,7 +21,9 @@ use fetch_url_core::SchemeFamily;
 use self::assembly::{Assembly, locked, read_segment};
 use self::layout::{Segment, divide};
 use self::source::{Source, plan_copies};
+use crate::engine::host_limiter::HostPermit;
 use crate::engine::retry::RetryState;
+use crate::request::SpareConnections;
 use crate::sink::{Finished, Target};
 use crate::started_future::StartedFuture;
 use crate::{
@@ -50,6 +52,8 @@ struct Object {
     size: u64,
     /// The deadline of the whole download.
     deadline: Deadline,
+    /// The connections that are opened while the metadata is requested.
+    spares: Arc<SpareConnections>,
 }
 
 impl Segments {
@@ -75,15 +79,19 @@ impl Segments {
             return Ok(None);
         }
         let deadline = Deadline::start(fetcher.settings().policy.timeouts);
-        let first = request.clone().head().with_spare_connections(usize::from(max_segments) - 1);
-        let meta = fetcher.fetch(first).await?.meta;
+        // Many transfers at the same time would open many connections, for small files in vain.
+        let is_alone = request.host_permit().is_none_or(HostPermit::is_alone);
+        let count = if is_alone { usize::from(max_segments) - 1 } else { 0 };
+        let spares = SpareConnections::new(count);
+        let request = request.clone().with_spare_connections(spares.clone());
+        let meta = fetcher.fetch(request.clone().head()).await?.meta;
         let Some(size) = meta.head.size.filter(|_| meta.validator.is_some()) else { return Ok(None) };
         let segments = divide(size, u64::from(max_segments));
         if segments.len() < 2 {
             return Ok(None);
         }
-        let source = Source { request: request.clone(), meta: *meta };
-        let object = Object { fetcher: fetcher.clone(), sources: vec![source], size, deadline };
+        let source = Source { request, meta: *meta };
+        let object = Object { fetcher: fetcher.clone(), sources: vec![source], size, deadline, spares };
         Ok(Some(Self { object, segments, started: Vec::new() }))
     }
 
@@ -94,22 +102,30 @@ impl Segments {
         copies.truncate(self.segments.len());
         let copies = plan_copies(&self.object.fetcher, copies, self.object.size).await;
         self.object.sources.extend(copies);
+        // They were for the first server.
+        self.started.clear();
         self
     }
 
     /// Requests the segments, and checks by the response for the second one that the server supports ranges. Returns
-    /// `None` if it does not.
+    /// `None` if it does not. The responses are read by [`save`](Self::save), which should follow at once.
     ///
     /// # Errors
     /// As for [`Fetcher::fetch`].
     pub async fn start(mut self) -> Result<Option<Self>, Error> {
-        self.started = match self.object.sources.len() {
-            1 => self.segments.iter().map(|segment| Some(self.object.begin(segment))).collect(),
-            // Each segment is requested from its own server.
+        self.started = match self.object.sources.as_slice() {
+            [source] if announces_ranges(&source.meta) => {
+                self.segments.iter().map(|segment| Some(self.object.begin(segment))).collect()
+            }
+            // Each segment is requested from its own server, or none before it is known that there are ranges.
             _ => self.segments.iter().map(|_| None).collect(),
         };
         self.started[1] = None;
-        let second = match self.object.request(&self.segments[1], &mut self.started).await {
+        let second = self.object.request(&self.segments[1], &mut self.started);
+        let second = self.object.deadline.bound_total(Phase::Reply, second).await;
+        // The other requests have taken theirs.
+        self.object.spares.close();
+        let second = match second {
             Err(error) if error.code() == Code::RangeRefused => return Ok(None),
             second => second?,
         };
@@ -229,9 +245,9 @@ impl Object {
         .await
     }
 
-    /// Returns a request for `segment` from the first server. Its error is handled when the segment is fetched.
+    /// Returns a request for `segment` from the first server.
     fn begin(&self, segment: &Segment) -> StartedResponse {
-        let request = self.sources[0].request.clone().range(segment.range()).tried_once();
+        let request = self.sources[0].request.clone().range(segment.range());
         let fetcher = self.fetcher.clone();
         StartedFuture::new(async move { fetcher.fetch(request).await })
     }
@@ -281,15 +297,8 @@ impl Object {
                 return Ok(());
             }
             let response = match started.take() {
-                Some(started) => started.output().await,
-                None => Ok(self.fetcher.fetch(request.clone().range(segment.range())).await?),
-            };
-            let response = match response {
-                Ok(response) => response,
-                Err(error) => {
-                    retry_state.backoff(&request, error, segment.next_offset, &self.deadline).await?;
-                    continue;
-                }
+                Some(started) => started.output().await?,
+                None => self.fetcher.fetch(request.clone().range(segment.range())).await?,
             };
             if !source.has_sent(&response.meta, segment.request_offset()) {
                 return Err(Error::new(
@@ -318,6 +327,15 @@ async fn finish_on_blocking_thread(mut target: Target) -> Result<Finished, Error
     let digest_and_rename = move || target.digest_segments().and_then(|()| target.finish());
     let outcome = tokio::task::spawn_blocking(digest_and_rename).await;
     outcome.map_err(|error| Error::new(Code::Internal, Phase::Deliver, error.to_string()))?
+}
+
+/// Returns `false` if an HTTP server does not say that it supports ranges (RFC 9110 §14.3): it could send the whole object
+/// for each segment.
+fn announces_ranges(meta: &Meta) -> bool {
+    let is_announced = |(name, value): &(String, Vec<u8>)| {
+        name.eq_ignore_ascii_case("accept-ranges") && value.eq_ignore_ascii_case(b"bytes")
+    };
+    meta.url.scheme().family != SchemeFamily::Http || meta.fields.iter().any(is_announced)
 }
 
 /// Returns `true` if the protocol can return a byte range of an object whose size it reports.

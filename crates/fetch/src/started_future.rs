@@ -18,6 +18,11 @@ impl<T> StartedFuture<T> {
         Self::Pending(Box::pin(future))
     }
 
+    /// Returns `true` if the future had no output when it was polled last.
+    pub(crate) const fn is_pending(&self) -> bool {
+        matches!(self, Self::Pending(_))
+    }
+
     /// Lets the future make progress.
     pub(crate) fn poll_progress(&mut self, cx: &mut Context<'_>) {
         if let Self::Pending(future) = self

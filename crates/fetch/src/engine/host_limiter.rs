@@ -140,6 +140,11 @@ impl HostPermit {
         url.host().is_some_and(|other| other == *host) && url.port().unwrap_or_default() == *port
     }
 
+    /// Returns `true` if no other request has a permit.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.limiter.hosts().values().map(|host| host.running).sum::<usize>() <= 1
+    }
+
     /// Records that the host answered the request.
     pub(crate) fn record_response(&self) {
         self.limiter.with_host(&self.server, |host| host.served += 1);

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, mpsc};
@@ -11,12 +12,12 @@ use std::time::Duration;
 
 use crate::support::fault_checks::check_target_and_part;
 use crate::support::{
-    RunResult, part_metadata_path, part_path, run_fetch_url, send_signal, spawn_fetch_url,
+    RunResult, part_metadata_path, part_path, run_fetch_url, run_fetch_url_in, send_signal, spawn_fetch_url,
     strong_etag_headers, temp_dir, wait_for_exit, wait_until,
 };
 use fetch_url_tests::{
-    Ending, FileHeaders, FtpAction, FtpConfig, FtpRule, FtpServer, HttpRequest, HttpResponse, HttpServer,
-    OldFile, Target, file_handler, pattern_vec,
+    Ending, FileHeaders, FtpAction, FtpConfig, FtpRule, FtpServer, HttpResponse, HttpServer, OldFile, Target,
+    file_handler, pattern_vec,
 };
 
 const SIZE: usize = 5 * 1024 * 1024 + 7;
@@ -98,19 +99,73 @@ fn connections_for_all_segments_are_open_before_the_metadata_arrives() {
     }
 }
 
-/// Connections that were opened for files that turn out to be small are closed, when there are too many of them.
+/// Writes a list of small files, one for each server, and returns a shell command that fetches them in segments.
+fn small_files_command(dir: &Path, servers: &[&HttpServer], options: &str) -> String {
+    let line = |(number, server): (usize, &&HttpServer)| format!("{}\tfile{number}", server.url("/o"));
+    let lines: Vec<String> = servers.iter().enumerate().map(line).collect();
+    fs::write(dir.join("list"), lines.join("\n")).expect("a file");
+    format!("{} --retry 0 --segments 16 {options} --input-file list", env!("CARGO_BIN_EXE_fetch-url"))
+}
+
+fn start_small_file_server() -> HttpServer {
+    let server = HttpServer::start(|request| {
+        if request.method == "HEAD" {
+            thread::sleep(Duration::from_millis(100));
+        }
+        HttpResponse::new(200).header("ETag", "\"x\"").body("small")
+    });
+    server.expect("a server")
+}
+
+#[track_caller]
+fn assert_shell_succeeds(dir: &Path, script: &str) {
+    let status = Command::new("sh").args(["-c", script]).current_dir(dir).status();
+    assert!(status.is_ok_and(|status| status.success()));
+}
+
+/// The connections that were opened for the segments of a file are closed if it is too small for segments.
 #[test]
 fn small_files_of_many_servers_leave_few_connections_open() {
-    let answer = |_: &HttpRequest| HttpResponse::new(200).header("ETag", "\"x\"").body("small");
-    let servers: Vec<HttpServer> = (0..30).map(|_| HttpServer::start(answer).expect("a server")).collect();
+    let (servers, dir) = ((0..20).map(|_| start_small_file_server()).collect::<Vec<_>>(), temp_dir());
+    let command = small_files_command(dir.path(), &servers.iter().collect::<Vec<_>>(), "");
+    assert_shell_succeeds(dir.path(), &format!("ulimit -n 64; {command}"));
+}
+
+#[test]
+fn parallel_small_files_open_no_connections_for_segments() {
+    let (server, dir) = (start_small_file_server(), temp_dir());
+    let command = small_files_command(dir.path(), &[&server; 16], "-Z");
+    assert_shell_succeeds(dir.path(), &command);
+    // The first transfer may start before the others.
+    assert!(server.connections() <= 16 + 15, "{} connections", server.connections());
+}
+
+#[test]
+fn list_of_small_files_opens_connections_for_segments_once() {
+    let (server, dir) = (start_small_file_server(), temp_dir());
+    assert_shell_succeeds(dir.path(), &small_files_command(dir.path(), &[&server; 5], ""));
+    assert!(server.connections() <= 16, "{} connections", server.connections());
+}
+
+/// A server that does not say that it supports ranges is asked for one segment first.
+#[test]
+fn server_that_ignores_ranges_gets_one_request_for_a_segment() {
+    let server = HttpServer::start(|_| HttpResponse::new(200).header("ETag", "\"x\"").body(content()));
+    let (server, target) = (server.expect("a server"), Target::new(OldFile::Absent).expect("a directory"));
+    assert_result(&run_in_segments(&target, &server.url("/o"), &[]), 0, &target);
+    assert_eq!(range_count(&server), 1);
+}
+
+/// The other URL needs another connection, because it has a login.
+#[test]
+fn connections_that_no_segment_uses_do_not_block_the_server() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let addr = listener.local_addr().expect("an address");
+    thread::spawn(move || listener.incoming().flatten().for_each(|stream| serve_one(&stream, b"small")));
     let dir = temp_dir();
-    let line = |(number, server): (usize, &HttpServer)| format!("{}\tfile{number}", server.url("/o"));
-    let lines: Vec<String> = servers.iter().enumerate().map(line).collect();
-    fs::write(dir.path().join("list"), lines.join("\n")).expect("a file");
-    let fetch_url = env!("CARGO_BIN_EXE_fetch-url");
-    let script = format!("ulimit -n 140; {fetch_url} --retry 0 --segments 16 --input-file list");
-    let status = Command::new("sh").args(["-c", &script]).current_dir(dir.path()).status();
-    assert!(status.is_ok_and(|status| status.success()));
+    let urls = [format!("http://{addr}/o"), format!("http://u:p@{addr}/o")];
+    let options = ["--retry", "0", "--segments", "4", "-o", "a", &urls[0], "-o", "b", &urls[1]];
+    run_fetch_url_in(dir.path(), options).assert_exit(0);
 }
 
 /// Each connection serves one request, and the next connection is not served before.
@@ -118,31 +173,30 @@ fn small_files_of_many_servers_leave_few_connections_open() {
 fn server_that_serves_one_connection_at_a_time_sends_all_segments() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/o", listener.local_addr().expect("an address"));
-    thread::spawn(move || listener.incoming().flatten().for_each(|stream| serve_one(&stream)));
+    thread::spawn(move || listener.incoming().flatten().for_each(|stream| serve_one(&stream, &content())));
     let target = Target::new(OldFile::Absent).expect("a directory");
     assert_result(&run_in_segments(&target, &url, &["--retry", "0"]), 0, &target);
 }
 
-/// Answers one request with the metadata, or with a range of the content, and closes the connection.
-fn serve_one(mut stream: &TcpStream) {
+/// Answers one request with the metadata, or with `content` or a range of it, and closes the connection.
+fn serve_one(mut stream: &TcpStream, content: &[u8]) {
     let lines = BufReader::new(stream).lines().map_while(Result::ok);
     let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
     let range = head.iter().find_map(|line| line.strip_prefix("Range: bytes=")?.split_once('-'));
     let number = |text: &str| text.parse::<usize>().expect("a number");
     let (status, bytes) = match range {
-        Some((first, last)) => {
-            let bytes = content()[number(first)..=number(last)].to_vec();
-            (format!("206 Partial\r\nContent-Range: bytes {first}-{last}/{SIZE}"), bytes)
-        }
-        None => ("200 OK".to_owned(), content()),
+        Some((first, last)) => (
+            format!("206 Partial\r\nContent-Range: bytes {first}-{last}/{}", content.len()),
+            &content[number(first)..=number(last)],
+        ),
+        None => ("200 OK\r\nAccept-Ranges: bytes".to_owned(), content),
     };
-    let head_only = head.first().is_some_and(|line| line.starts_with("HEAD"));
     let length = bytes.len();
     let answer =
         format!("HTTP/1.1 {status}\r\nETag: \"x\"\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
     let _ = stream.write_all(answer.as_bytes());
-    if !head_only {
-        let _ = stream.write_all(&bytes);
+    if head.first().is_some_and(|line| line.starts_with("GET")) {
+        let _ = stream.write_all(bytes);
     }
 }
 

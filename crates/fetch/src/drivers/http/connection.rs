@@ -1,8 +1,6 @@
 //! A direct connection to a server: hyper over a stream that `Connector` opened, HTTP/1.1 or HTTP/2 as negotiated in
 //! TLS (ALPN). The request target is sent byte for byte.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, PROXY_AUTHORIZATION};
 use http::{Request, Response, Version};
@@ -28,9 +26,6 @@ use crate::{Code, Error, Phase, RunContext};
 pub(super) const MAX_HEADERS: usize = 512;
 /// Maximum number of bytes that one read returns.
 const MAX_READ_BUFFER: usize = 512 * 1024;
-
-/// An idle connection is closed after this time: most servers have closed it by then.
-pub(super) const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An open connection.
 pub(super) enum Connection {

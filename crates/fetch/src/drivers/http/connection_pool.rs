@@ -3,17 +3,18 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::connection::{Connection, IDLE_TIMEOUT};
+use super::connection::Connection;
 use super::first_connection::{FirstConnection, FirstConnections};
 use super::plan::HttpPlan;
 use super::pool_key::HttpPoolKey;
-use super::spare_connections::SpareTable;
 use crate::RunContext;
 
 /// Maximum number of idle connections in the pool.
 const MAX_IDLE: usize = 256;
+/// An idle connection is closed after this time: most servers have closed it by then.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The pool of idle connections.
 #[derive(Default)]
@@ -21,7 +22,6 @@ pub(super) struct ConnectionPool {
     idle: Mutex<HashMap<HttpPoolKey, Vec<(Connection, Instant)>>>,
     hasher: RandomState,
     first_connections: FirstConnections,
-    spares: SpareTable,
 }
 
 /// A connection that is in use, and the pool it returns to.
@@ -52,26 +52,6 @@ impl ConnectionPool {
     pub(super) fn contains(&self, key: &HttpPoolKey) -> bool {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.get(key).is_some_and(|connections| !connections.is_empty())
-    }
-
-    /// Returns the number of connections for `key` in the pool.
-    pub(super) fn idle_count(&self, key: &HttpPoolKey) -> usize {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).get(key).map_or(0, Vec::len)
-    }
-
-    /// Returns the connections that are being opened for later requests.
-    pub(super) const fn spares(&self) -> &SpareTable {
-        &self.spares
-    }
-
-    /// Waits for a connection that is being opened, and puts it into the pool. Returns `false` if there is none.
-    pub(super) async fn finish_spare(self: &Arc<Self>, key: &HttpPoolKey) -> bool {
-        let Some(opened) = self.spares.take(key).await else { return false };
-        // After an error, the request opens a connection itself, and reports its own error.
-        if let Ok(connection) = opened {
-            self.check_out_new(connection, key.clone()).release();
-        }
-        true
     }
 
     /// Returns the first connection to the server of `key`, which parallel requests share if it is HTTP/2, or `None` if

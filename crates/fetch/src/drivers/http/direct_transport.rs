@@ -12,7 +12,7 @@ use super::exchange::SharedExchange;
 use super::plan::HttpPlan;
 use super::pool_key::HttpPoolKey;
 use super::response_body::ResponseBody;
-use super::{authorization, open_spares, request_trace, transport_error};
+use super::{authorization, request_trace, spare_connections, transport_error};
 use crate::{Code, Deadline, Error, Phase, RunContext};
 
 /// Sends the request of `plan` and waits for the head of the response.
@@ -22,12 +22,14 @@ pub(super) async fn send_directly(
     ctx: &RunContext,
 ) -> Result<Response<ResponseBody>, Error> {
     let key = pool.pool_key(plan, ctx);
-    if plan.spare_connections == 0 {
-        return send(pool, &key, plan, ctx).await;
+    match &plan.spares {
+        Some(spares) if plan.wants_head => {
+            let sent = send(pool, &key, plan, ctx);
+            // This is rare and its future is large.
+            Box::pin(spare_connections::open_while(sent, spares, pool, &key, (plan, ctx))).await
+        }
+        _ => send(pool, &key, plan, ctx).await,
     }
-    let sent = send(pool, &key, plan, ctx);
-    // This is rare and its future is large.
-    Box::pin(open_spares::open_while(sent, pool, &key, plan, ctx)).await
 }
 
 async fn send(
@@ -86,7 +88,9 @@ async fn open(
     plan: &HttpPlan,
     ctx: &RunContext,
 ) -> Result<Option<PooledConnection>, Error> {
-    if pool.finish_spare(key).await {
+    if let Some(spares) = &plan.spares
+        && spare_connections::finish_one(spares, pool, key).await
+    {
         return Ok(None);
     }
     let Some(first) = pool.first_connection(key) else {

@@ -33,7 +33,6 @@ mod index_page;
 mod index_page;
 mod interim;
 pub(crate) mod multipart;
-mod open_spares;
 pub(crate) mod options;
 mod overlap;
 mod plan;

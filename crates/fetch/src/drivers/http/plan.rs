@@ -2,6 +2,7 @@
 //! caller's cookie jar.
 
 use std::fmt;
+use std::sync::Arc;
 
 use fetch_url_core::{Host, Security, Url};
 use http::header::{AUTHORIZATION, HOST};
@@ -46,8 +47,8 @@ pub(super) struct HttpPlan {
     pub(super) resume: Option<Resume>,
     pub(super) condition: Option<Condition>,
     pub(super) options: HttpOptions,
-    /// How many connections the next requests need besides the one of this request.
-    pub(super) spare_connections: usize,
+    /// The connections that this request opens for the next ones, or shares with them.
+    pub(super) spares: Option<Arc<SpareConnections>>,
     /// The request is for an FTP URL, which an HTTP proxy fetches.
     pub(super) is_forwarded: bool,
 }
@@ -105,7 +106,7 @@ impl HttpPlan {
             resume,
             condition: request.condition(),
             options,
-            spare_connections: request.extra::<SpareConnections>().map_or(0, |spare| spare.0),
+            spares: request.extra::<Arc<SpareConnections>>().cloned(),
             is_forwarded,
         })
     }

@@ -1,62 +1,74 @@
-//! Connections that are being opened before they are needed.
+//! Opens connections before they are needed. A download in segments sends its first request over one connection, and the
+//! next ones over several: these are opened while the first response is on its way.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
 
-use super::connection::{Connection, IDLE_TIMEOUT};
+use http::Response;
+
+use super::connection::Connection;
+use super::connection_pool::ConnectionPool;
+use super::plan::HttpPlan;
 use super::pool_key::HttpPoolKey;
-use crate::Error;
+use super::response_body::ResponseBody;
+use crate::request::SpareConnections;
 use crate::started_future::StartedFuture;
-
-/// Maximum number of connections to other servers in the table.
-const MAX_SPARES: usize = 64;
+use crate::{Error, RunContext};
 
 /// A connection that is being opened.
-pub(super) type Opening = StartedFuture<Result<Connection, Error>>;
-
-/// The connections that are being opened, and since when.
-#[derive(Default)]
-pub(super) struct SpareTable(Mutex<HashMap<HttpPoolKey, Vec<(Opening, Instant)>>>);
-
-impl SpareTable {
-    /// Returns the number of connections for `key`.
-    pub(super) fn count(&self, key: &HttpPoolKey) -> usize {
-        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        table.get_mut(key).map_or(0, |spares| {
-            spares.retain(is_fresh);
-            spares.len()
-        })
-    }
-
-    /// Waits for the connection that was begun first. Returns `None` if there is none.
-    pub(super) async fn take(&self, key: &HttpPoolKey) -> Option<Result<Connection, Error>> {
-        let spare = {
-            let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let spares = table.get_mut(key)?;
-            spares.retain(is_fresh);
-            if spares.is_empty() {
-                table.remove(key);
-                return None;
-            }
-            spares.remove(0).0
-        };
-        Some(spare.output().await)
-    }
-
-    /// Adds connections that have been begun just now. Nobody may need those of other servers anymore: if there are too
-    /// many, they are closed.
-    pub(super) fn add(&self, key: &HttpPoolKey, spares: Vec<Opening>) {
-        let since = Instant::now();
-        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count: usize = table.values().map(Vec::len).sum();
-        if count + spares.len() > MAX_SPARES {
-            table.retain(|other, _| other == key);
-        }
-        table.entry(key.clone()).or_default().extend(spares.into_iter().map(|spare| (spare, since)));
-    }
+struct Spare {
+    key: HttpPoolKey,
+    opening: StartedFuture<Result<Connection, Error>>,
 }
 
-fn is_fresh((_, since): &(Opening, Instant)) -> bool {
-    since.elapsed() < IDLE_TIMEOUT
+/// Waits for the response that `sent` returns. As soon as the request is on its way over a new connection, opens the
+/// `spares`. Not earlier: a server that handles its connections one after the other must get this request first.
+pub(super) async fn open_while(
+    sent: impl Future<Output = Result<Response<ResponseBody>, Error>>,
+    spares: &SpareConnections,
+    pool: &ConnectionPool,
+    key: &HttpPoolKey,
+    (plan, ctx): (&HttpPlan, &RunContext),
+) -> Result<Response<ResponseBody>, Error> {
+    let (mut sent, mut begun) = (pin!(sent), None);
+    let response = poll_fn(|cx| {
+        let response = sent.as_mut().poll(cx);
+        let facts = ctx.connector.connection_info().facts();
+        if begun.is_none() && facts.sent.is_some() {
+            // HTTP/2 shares one connection. A server that is known has idle connections, or did not need them.
+            let is_http2 = plan.allows_http2() && pool.first_connection(key).is_some();
+            let count = if is_http2 || facts.opened == 0 { 0 } else { spares.count };
+            begun = Some((0..count).map(|_| open(key, plan, ctx)).collect::<Vec<_>>());
+        }
+        begun.iter_mut().flatten().for_each(|spare| spare.opening.poll_progress(cx));
+        response
+    })
+    .await;
+    begun.into_iter().flatten().for_each(|spare| spares.add(spare));
+    response
+}
+
+fn open(key: &HttpPoolKey, plan: &HttpPlan, ctx: &RunContext) -> Spare {
+    let plan = HttpPlan { spares: None, ..plan.clone() };
+    // The response reports its own connection.
+    let ctx = RunContext { connector: ctx.connector.clone().with_own_record(), ..ctx.clone() };
+    let opening = StartedFuture::new(async move { Connection::open(&plan, &ctx).await });
+    Spare { key: key.clone(), opening }
+}
+
+/// Waits for one of the connections that are being opened, and puts it into the pool. Returns `false` if there is none
+/// for `key`.
+pub(super) async fn finish_one(
+    spares: &SpareConnections,
+    pool: &Arc<ConnectionPool>,
+    key: &HttpPoolKey,
+) -> bool {
+    let rank = |spare: &Spare| (spare.key == *key).then(|| usize::from(spare.opening.is_pending()));
+    let Some(spare) = spares.take(rank) else { return false };
+    // After an error, the request opens a connection itself, and reports its own error.
+    if let Ok(connection) = spare.opening.output().await {
+        pool.check_out_new(connection, key.clone()).release();
+    }
+    true
 }
