@@ -123,7 +123,7 @@ impl Segments {
         self.started[1] = None;
         let second = self.object.request(&self.segments[1], &mut self.started);
         let second = self.object.deadline.bound_total(Phase::Reply, second).await;
-        // The other requests have taken theirs.
+        // Requests that were sent with the second one have taken theirs.
         self.object.spares.close();
         let second = match second {
             Err(error) if error.code() == Code::RangeRefused => return Ok(None),
@@ -172,7 +172,7 @@ impl Object {
     async fn save(
         self,
         segments: Vec<Segment>,
-        started: Vec<Option<StartedResponse>>,
+        mut started: Vec<Option<StartedResponse>>,
         sink: Sink,
         progress: &mut dyn Progress,
     ) -> Result<Receipt, Error> {
@@ -185,7 +185,6 @@ impl Object {
         if !target.supports_random_writes() {
             return Err(Error::new(Code::Usage, Phase::Deliver, "only a file can be written in segments"));
         }
-        let mut started = started;
         started.resize_with(segments.len(), || None);
         let assembly = Mutex::new(Assembly { target, segments, done: 0, size: self.size, progress });
         locked(&assembly).add_progress(0);

@@ -344,7 +344,7 @@ impl Connector {
         self.was_public.fetch_or(is_public, Ordering::Relaxed);
     }
 
-    /// Returns a connector for a connection that this request does not use itself.
+    /// Returns a connector that records its connection apart from the one of this request.
     pub(crate) fn with_own_record(self) -> Self {
         Self { connection_info: ConnectionInfo::default(), ..self }
     }

@@ -11,7 +11,7 @@ use super::Request;
 pub(crate) struct SpareConnections {
     /// How many connections the requests need besides that of the first one.
     pub(crate) count: usize,
-    /// What the driver has begun to open. Each driver knows its own type.
+    /// The connections that are being opened, in a type of the driver.
     connections: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 

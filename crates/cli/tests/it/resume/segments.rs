@@ -218,6 +218,20 @@ fn busy_server_is_asked_for_a_segment_again() {
 }
 
 #[test]
+fn segment_of_a_busy_server_is_requested_as_often_as_retry_says() {
+    let is_last = |range: &str| range.ends_with(&format!("-{}", SIZE - 1));
+    let server = HttpServer::start(move |request| match request.header_text("range") {
+        Some(range) if is_last(range) => HttpResponse::new(503),
+        _ => file_handler(content(), strong_etag_headers())(request),
+    });
+    let (server, target) = (server.expect("a server"), Target::new(OldFile::Present).expect("a directory"));
+    run_in_segments(&target, &server.url("/o"), &["--retry", "2", "--retry-delay", "0.05"]).assert_exit(92);
+    let requests = server.requests();
+    let ranges = requests.iter().filter_map(|request| request.header_text("range"));
+    assert_eq!(ranges.filter(|range| is_last(range)).count(), 3);
+}
+
+#[test]
 fn server_without_ranges_or_validators_sends_one_segment() {
     for site in [test_site().without("REST"), test_site().without("SIZE"), test_site().without("MDTM")] {
         let (server, target) = (start_server(site), Target::new(OldFile::Absent).expect("a directory"));
