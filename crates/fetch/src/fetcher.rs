@@ -20,7 +20,8 @@ use crate::{
 /// Fetches URLs.
 ///
 /// A fetcher is `Send + Sync` and cheap to clone; clones share connections, cookies and what was learned
-/// about servers. Use one fetcher for the whole program. Dropping a future of a fetcher cancels the request.
+/// about servers. Use one fetcher for the whole program. Dropping a future of a fetcher cancels the request. If several
+/// tokio runtimes use one fetcher, each has connections of its own.
 #[derive(Clone)]
 pub struct Fetcher {
     settings: Arc<Settings>,

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use fetch_url_core::Host;
+use tokio::runtime::{Handle, Id};
 
 use crate::{Connector, StartTls};
 
@@ -27,10 +28,18 @@ pub(crate) struct PoolKey {
     proxy: Option<String>,
 }
 
-/// A pool of idle connections.
+/// A pool of idle connections. Each connection is reused only on the runtime that has opened it, because the runtime
+/// reports its events and may end before the pool.
 pub(crate) struct IdlePool<L> {
-    connections: Mutex<HashMap<PoolKey, Vec<(L, Instant)>>>,
+    connections: Mutex<HashMap<PoolKey, Vec<Idle<L>>>>,
     hasher: RandomState,
+}
+
+/// An idle connection.
+struct Idle<L> {
+    connection: L,
+    since: Instant,
+    runtime: Id,
 }
 
 impl<L> Default for IdlePool<L> {
@@ -65,34 +74,41 @@ impl<L> IdlePool<L> {
     pub(crate) fn take(&self, key: &PoolKey, rank: impl Fn(&L) -> Option<usize>) -> Option<L> {
         let mut idle = self.lock();
         let connections = idle.get_mut(key)?;
-        connections.retain(|(_, since)| since.elapsed() < MAX_IDLE_TIME);
+        connections.retain(Idle::is_recent);
+        let runtime = Handle::current().id();
         let best = (0..connections.len())
             .rev()
-            .filter_map(|index| Some((rank(&connections[index].0)?, index)))
+            .filter(|&index| connections[index].runtime == runtime)
+            .filter_map(|index| Some((rank(&connections[index].connection)?, index)))
             .min_by_key(|(rank, _)| *rank);
-        best.map(|(_, index)| connections.swap_remove(index).0)
+        best.map(|(_, index)| connections.swap_remove(index).connection)
     }
 
     /// Closes one idle connection. Returns `true` if there was one.
     pub(crate) fn close_one(&self, key: &PoolKey) -> bool {
-        self.lock().get_mut(key).and_then(Vec::pop).is_some()
+        self.take(key, |_| Some(0)).is_some()
     }
 
-    /// Returns a connection to the pool, if the pool has room.
-    pub(crate) fn put(&self, key: PoolKey, connection: L) {
+    /// Returns a connection that `runtime` has opened to the pool, if the pool has room.
+    pub(crate) fn put(&self, key: PoolKey, connection: L, runtime: Id) {
         let mut idle = self.lock();
         if idle.values().map(Vec::len).sum::<usize>() >= MAX_IDLE {
-            idle.values_mut()
-                .for_each(|connections| connections.retain(|(_, since)| since.elapsed() < MAX_IDLE_TIME));
+            idle.values_mut().for_each(|connections| connections.retain(Idle::is_recent));
             idle.retain(|_, connections| !connections.is_empty());
         }
         if idle.values().map(Vec::len).sum::<usize>() < MAX_IDLE {
-            idle.entry(key).or_default().push((connection, Instant::now()));
+            idle.entry(key).or_default().push(Idle { connection, since: Instant::now(), runtime });
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<PoolKey, Vec<(L, Instant)>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PoolKey, Vec<Idle<L>>>> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<L> Idle<L> {
+    fn is_recent(&self) -> bool {
+        self.since.elapsed() < MAX_IDLE_TIME
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use fetch_url::http::HttpOptions;
-use fetch_url::{Code, Content, Error, Fetcher, Policy, Request, Retry, Trust};
+use fetch_url::{Code, Content, Error, Fetcher, Policy, Request, Retry, Trust, blocking};
 use fetch_url_tests::ServerCert;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
@@ -92,11 +92,15 @@ async fn sent(fetcher: &Fetcher, request: Request) -> Result<Vec<u8>, Error> {
 }
 
 fn fetcher(cert: &ServerCert, retries: u32) -> Fetcher {
+    fetcher_with_timeout(cert, retries, Duration::from_secs(10))
+}
+
+fn fetcher_with_timeout(cert: &ServerCert, retries: u32, reply_timeout: Duration) -> Fetcher {
     let mut policy = Policy::default();
     policy.retry = Retry::never();
     policy.retry.max_retries = retries;
     policy.retry.delay = Some(Duration::from_millis(20));
-    policy.timeouts.reply = Duration::from_millis(500);
+    policy.timeouts.reply = reply_timeout;
     let trust = Trust::Authorities(cert.ca_pem().as_bytes().to_vec());
     Fetcher::builder().policy(policy).trust(trust).build()
 }
@@ -112,20 +116,38 @@ fn answered(_: usize, stream: &mut Tls) {
     half(stream, END_STREAM);
 }
 
+fn answer_with_connection_number(number: usize, stream: &mut Tls) {
+    while let Some(id) = request(stream) {
+        frame(stream, HEADERS, END_HEADERS, id, STATUS_200);
+        frame(stream, DATA, END_STREAM, id, number.to_string().as_bytes());
+    }
+}
+
 #[tokio::test]
 async fn parallel_requests_share_the_first_connection() {
     let cert = ServerCert::good().expect("a certificate");
-    let server = server(&cert, |number, stream| {
-        while let Some(id) = request(stream) {
-            frame(stream, HEADERS, END_HEADERS, id, STATUS_200);
-            frame(stream, DATA, END_STREAM, id, number.to_string().as_bytes());
-        }
-    });
+    let server = server(&cert, answer_with_connection_number);
     let fetcher = fetcher(&cert, 0);
     let get = || fetched(&fetcher, server);
     let (a, b, c, d) = tokio::join!(get(), get(), get(), get());
     for number in [a, b, c, d] {
         assert_eq!(number.expect("a response"), b"0", "the number of the connection");
+    }
+}
+
+/// Another runtime may not run, or may have ended.
+#[test]
+fn connection_is_shared_on_its_runtime_only() {
+    let cert = ServerCert::good().expect("a certificate");
+    let server = server(&cert, answer_with_connection_number);
+    let shared = fetcher(&cert, 0);
+    let blocking = || blocking::Fetcher::from_fetcher(shared.clone()).expect("a runtime");
+    let (first, second) = (blocking(), blocking());
+    for (fetcher, number) in
+        [(&first, "0"), (&second, "1"), (&blocking(), "2"), (&first, "0"), (&second, "1")]
+    {
+        let text = fetcher.get(url(server)).and_then(blocking::Response::text).expect("a response");
+        assert_eq!(text, number, "the number of the connection");
     }
 }
 
@@ -170,7 +192,7 @@ async fn silent_connection_is_replaced_by_a_new_one() {
             }
         }
     });
-    let fetcher = fetcher(&cert, 2);
+    let fetcher = fetcher_with_timeout(&cert, 2, Duration::from_secs(1));
     assert_eq!(fetched(&fetcher, address).await.expect("the first"), b"half of it");
     assert_eq!(fetched(&fetcher, address).await.expect("the second, elsewhere"), b"half of it");
 }

@@ -14,4 +14,5 @@ mod policy;
 mod redirects;
 mod response;
 mod save;
+mod shared_by_runtimes;
 mod tls;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fetch_url_proto::ftp::{FtpRequest, SessionError};
+use tokio::runtime::{Handle, Id};
 
 use super::connection::Connection;
 use super::driver_error::DriverError;
@@ -22,6 +23,8 @@ pub(super) struct ServerCache {
 pub(super) struct PooledConnection {
     pub(super) connection: Connection,
     key: PoolKey,
+    /// The runtime that has opened the connection.
+    runtime: Id,
     cache: Arc<ServerCache>,
 }
 
@@ -56,15 +59,16 @@ impl ServerCache {
         Ok(self.pooled(Connection::open(plan, &self.known, ctx).await?, key))
     }
 
+    /// Returns a connection that the current runtime has opened.
     fn pooled(self: &Arc<Self>, connection: Connection, key: PoolKey) -> PooledConnection {
-        PooledConnection { connection, key, cache: self.clone() }
+        PooledConnection { connection, key, runtime: Handle::current().id(), cache: self.clone() }
     }
 }
 
 impl PooledConnection {
     /// Returns the connection to the pool, for the next request.
     pub(super) fn release(self) {
-        self.cache.idle.put(self.key, self.connection);
+        self.cache.idle.put(self.key, self.connection, self.runtime);
     }
 
     /// Stores that the server mishandles pipelined commands if it sent an unexpected reply while the port of the next

@@ -5,6 +5,8 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::runtime::{Handle, Id};
+
 use super::connection::Connection;
 use super::first_connection::{FirstConnection, FirstConnections};
 use super::plan::HttpPlan;
@@ -16,18 +18,28 @@ const MAX_IDLE: usize = 256;
 /// An idle connection is closed after this time: most servers have closed it by then.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The pool of idle connections.
+/// The pool of idle connections. Each connection is used only on the runtime that has opened it, because its task runs
+/// there and ends with it.
 #[derive(Default)]
 pub(super) struct ConnectionPool {
-    idle: Mutex<HashMap<HttpPoolKey, Vec<(Connection, Instant)>>>,
+    idle: Mutex<HashMap<HttpPoolKey, Vec<Idle>>>,
     hasher: RandomState,
     first_connections: FirstConnections,
+}
+
+/// An idle connection.
+struct Idle {
+    connection: Connection,
+    since: Instant,
+    runtime: Id,
 }
 
 /// A connection that is in use, and the pool it returns to.
 pub(super) struct PooledConnection {
     pub(super) connection: Connection,
     key: HttpPoolKey,
+    /// The runtime that has opened the connection.
+    runtime: Id,
     pool: Arc<ConnectionPool>,
 }
 
@@ -51,7 +63,8 @@ impl ConnectionPool {
     /// Returns `true` if a connection for `key` is in the pool.
     pub(super) fn contains(&self, key: &HttpPoolKey) -> bool {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.get(key).is_some_and(|connections| !connections.is_empty())
+        let runtime = Handle::current().id();
+        idle.get(key).is_some_and(|connections| connections.iter().any(|idle| idle.runtime == runtime))
     }
 
     /// Returns the first connection to the server of `key`, which parallel requests share if it is HTTP/2, or `None` if
@@ -64,24 +77,27 @@ impl ConnectionPool {
     pub(super) fn take(self: &Arc<Self>, key: &HttpPoolKey) -> Option<PooledConnection> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let connections = idle.get_mut(key)?;
-        connections.retain(|(_, since)| since.elapsed() < IDLE_TIMEOUT);
-        let (connection, since) = connections.pop()?;
-        if let Some(shared) = connection.clone_if_multiplexed() {
-            connections.push((shared, since));
-        }
-        Some(PooledConnection { connection, key: key.clone(), pool: self.clone() })
+        connections.retain(Idle::is_recent);
+        let runtime = Handle::current().id();
+        let last = connections.iter().rposition(|idle| idle.runtime == runtime)?;
+        let connection = match connections[last].connection.clone_if_multiplexed() {
+            Some(shared) => shared,
+            None => connections.remove(last).connection,
+        };
+        Some(PooledConnection { connection, key: key.clone(), runtime, pool: self.clone() })
     }
 
-    /// Registers a new connection. An HTTP/2 connection is put into the pool at once, for parallel requests.
+    /// Registers a new connection of the current runtime. An HTTP/2 connection is put into the pool at once, for parallel requests.
     pub(super) fn check_out_new(
         self: &Arc<Self>,
         connection: Connection,
         key: HttpPoolKey,
     ) -> PooledConnection {
+        let runtime = Handle::current().id();
         if let Some(shared) = connection.clone_if_multiplexed() {
-            self.insert_idle(key.clone(), shared);
+            self.insert_idle(key.clone(), shared, runtime);
         }
-        PooledConnection { connection, key, pool: self.clone() }
+        PooledConnection { connection, key, runtime, pool: self.clone() }
     }
 
     /// Removes all connections of a key, because one of them was closed.
@@ -89,28 +105,34 @@ impl ConnectionPool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
     }
 
-    fn insert_idle(&self, key: HttpPoolKey, connection: Connection) {
+    fn insert_idle(&self, key: HttpPoolKey, connection: Connection, runtime: Id) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.values().map(Vec::len).sum::<usize>() >= MAX_IDLE {
             evict_idle(&mut idle);
         }
-        idle.entry(key).or_default().push((connection, Instant::now()));
+        idle.entry(key).or_default().push(Idle { connection, since: Instant::now(), runtime });
     }
 }
 
 /// Closes the connections that reached the idle timeout; if the pool is still full, also the one that is idle
 /// longest.
-fn evict_idle(idle: &mut HashMap<HttpPoolKey, Vec<(Connection, Instant)>>) {
+fn evict_idle(idle: &mut HashMap<HttpPoolKey, Vec<Idle>>) {
     for connections in idle.values_mut() {
-        connections.retain(|(_, since)| since.elapsed() < IDLE_TIMEOUT);
+        connections.retain(Idle::is_recent);
     }
     idle.retain(|_, connections| !connections.is_empty());
     if idle.values().map(Vec::len).sum::<usize>() < MAX_IDLE {
         return;
     }
-    let oldest = idle.values_mut().min_by_key(|connections| connections.first().map(|(_, since)| *since));
+    let oldest = idle.values_mut().min_by_key(|connections| connections.first().map(|idle| idle.since));
     if let Some(connections) = oldest {
         connections.remove(0);
+    }
+}
+
+impl Idle {
+    fn is_recent(&self) -> bool {
+        self.since.elapsed() < IDLE_TIMEOUT
     }
 }
 
@@ -119,7 +141,7 @@ impl PooledConnection {
     pub(super) fn release(self) {
         // An HTTP/2 connection, which has no exchange of its own, is in the pool already.
         if self.connection.exchange().is_some() {
-            self.pool.insert_idle(self.key, self.connection);
+            self.pool.insert_idle(self.key, self.connection, self.runtime);
         }
     }
 }

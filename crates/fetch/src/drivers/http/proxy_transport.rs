@@ -11,6 +11,7 @@ use std::time::Instant;
 use fetch_url_core::Host;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, redirect, retry};
+use tokio::runtime::{Handle, Id};
 
 use super::connection::MAX_HEADERS;
 use super::options::HttpVersion;
@@ -22,9 +23,13 @@ use crate::net::route::Interface;
 use crate::net::trace;
 use crate::{Code, Error, Phase, RunContext};
 
-/// The clients, by proxy, TLS, HTTP version and network rules.
+/// Maximum number of clients. A program may have a new runtime for each request.
+const MAX_CLIENTS: usize = 64;
+
+/// The clients, by runtime, proxy, TLS, HTTP version and network rules. The runtime is part of the key, because the
+/// connections of a client are served by the runtime that has opened them.
 #[derive(Default)]
-pub(super) struct ProxyClients(Mutex<HashMap<String, ProxyClient>>);
+pub(super) struct ProxyClients(Mutex<HashMap<(Id, String), ProxyClient>>);
 
 /// A client and the addresses that it may connect to.
 #[derive(Clone)]
@@ -143,17 +148,21 @@ fn names_host(text: &str, host: &Host<'_>) -> bool {
 
 impl ProxyClients {
     fn client_for(&self, proxy: &Proxy, plan: &HttpPlan, ctx: &RunContext) -> Result<ProxyClient, Error> {
-        let key = format!(
+        let rules = format!(
             "{proxy} {} {} {}",
             plan.is_tls,
             plan.allows_http2(),
             ctx.connector.requires_public_address()
         );
+        let key = (Handle::current().id(), rules);
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&key) {
             return Ok(client.clone());
         }
         let client = ProxyClient::new(proxy, plan, ctx)?;
+        if clients.len() >= MAX_CLIENTS {
+            clients.clear();
+        }
         clients.insert(key, client.clone());
         Ok(client)
     }

@@ -4,6 +4,7 @@ use std::task::{Context, Poll};
 
 use fetch_url_proto::nntp::{Login, NewsRequest, Session, SessionOptions, StartTls as SessionStartTls};
 use fetch_url_proto::{Event, Rejection, Step};
+use tokio::runtime::{Handle, Id};
 
 use super::plan::{NntpPlan, session_login};
 use crate::net::connection::Connection;
@@ -22,6 +23,8 @@ pub(super) struct NntpConnection {
     endpoints: Endpoints,
     /// The login of the plan, or the one that the user typed.
     login: Option<Credential>,
+    /// The runtime that has opened the connection.
+    runtime: Id,
 }
 
 /// The reply to a request, or to the first of several.
@@ -61,7 +64,8 @@ impl NntpConnection {
         let facts = info.facts();
         let session = Session::new(options).with_wire_trace(trace::is_enabled());
         let (endpoints, login) = ((facts.remote_addr, facts.local_addr), plan.login.clone());
-        Ok(Self { inner: Connection::new(session, stream, info), endpoints, login })
+        let runtime = Handle::current().id();
+        Ok(Self { inner: Connection::new(session, stream, info), endpoints, login, runtime })
     }
 
     pub(super) const fn session(&self) -> &Session {
@@ -87,6 +91,11 @@ impl NntpConnection {
 
     pub(super) const fn endpoints(&self) -> Endpoints {
         self.endpoints
+    }
+
+    /// Returns the runtime that has opened the connection.
+    pub(super) const fn runtime(&self) -> Id {
+        self.runtime
     }
 
     /// Prepares an idle connection for another request, and records its times in `info` from now on. Returns `false` if

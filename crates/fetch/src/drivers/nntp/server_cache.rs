@@ -52,7 +52,8 @@ impl ServerCache {
     pub(super) fn keep(&self, connection: NntpConnection, plan: &NntpPlan, ctx: &RunContext) {
         if connection.session().is_open() {
             let key = self.pool_key(plan, connection.login(), ctx);
-            self.idle.put(key, connection);
+            let runtime = connection.runtime();
+            self.idle.put(key, connection, runtime);
         }
     }
 
