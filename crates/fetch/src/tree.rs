@@ -4,6 +4,7 @@
 //! sanitised and unique in their directory, no directory is visited twice, and nothing leaves the start
 //! directory or its server.
 
+mod case_probe;
 mod file_entries;
 mod glob;
 mod identity;
@@ -20,6 +21,7 @@ use fetch_url_core::{GopherUrl, Url, parse};
 use fetch_url_proto::text::sanitise;
 use fetch_url_proto::{Details, Entry, EntryKind};
 
+use self::case_probe::CaseProbe;
 pub use self::file_entries::FileEntries;
 pub use self::glob::Glob;
 use self::identity::{IdentitySet, digest_of, resource_identity};
@@ -74,6 +76,7 @@ pub struct Tree {
     /// The number of entries of all listings and links of all pages so far.
     entries: u64,
     pages: PageLinks,
+    case_probe: CaseProbe,
 }
 
 /// A directory of the tree.
@@ -144,7 +147,16 @@ impl Tree {
     /// Returns the tree that starts at `start`. The user name and password of `start` apply to the whole tree.
     pub fn new(start: Url<'static>, rules: TreeRules) -> Self {
         let pages = PageLinks::new(rules.keeps_dots);
-        Self { rules, start, seen: IdentitySet::default(), entries: 0, pages }
+        let case_probe = CaseProbe::default();
+        Self { rules, start, seen: IdentitySet::default(), entries: 0, pages, case_probe }
+    }
+
+    /// Sets a function that returns `true` if names that differ only in case are the same in a directory of the mirror,
+    /// whose local path it gets. It is called for listings with such names, which then get different local names.
+    #[must_use]
+    pub fn with_case_probe(mut self, folds_case: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.case_probe = CaseProbe::new(folds_case);
+        self
     }
 
     /// Returns the start directory.
@@ -185,7 +197,7 @@ impl Tree {
     pub fn classify(&mut self, directory: &DirEntry, entries: Vec<Entry>) -> Classified {
         let mut classified = Classified::default();
         let mut candidates = self.candidates(directory, entries, &mut classified);
-        make_names_unique(&mut candidates);
+        make_names_unique(&mut candidates, || self.case_probe.folds_case(&directory.path));
         candidates.retain_mut(|candidate| self.classify_candidate(directory, candidate, &mut classified));
         classified.files = FileEntries::new(directory, candidates, self.start.user_info());
         classified

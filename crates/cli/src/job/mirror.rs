@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Arg;
 use fetch_url::http::IndexRule;
-use fetch_url::mirror::{Glob, TreeRules};
+use fetch_url::mirror::{DirHandle, Glob, Tree, TreeRules};
 use fetch_url::news::UpcomingUrls;
 use fetch_url::output::file_name;
 use fetch_url::url::{PercentEncoded, Url, charset, parse};
@@ -50,6 +50,19 @@ pub(crate) struct MirrorJob {
 }
 
 impl MirrorJob {
+    /// Returns the tree of the mirror. Unless nothing is written, it finds out whether the file system distinguishes
+    /// names that differ only in case.
+    pub(crate) fn tree(&self) -> Tree {
+        let tree = Tree::new(self.start.clone(), self.rules.clone());
+        if self.listing_options.is_dry_run {
+            return tree;
+        }
+        let root = self.directory.clone();
+        tree.with_case_probe(move |path| {
+            DirHandle::open_or_create(&root, path).is_ok_and(|directory| directory.folds_case())
+        })
+    }
+
     /// Returns the request for the listing of `url`.
     pub(crate) fn listing(&self, url: &Url<'static>) -> Result<Request, Error> {
         self.listing_options.request(&url.to_string(), UpcomingUrls::default())

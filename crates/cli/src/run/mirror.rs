@@ -60,7 +60,7 @@ impl MirrorWalker {
     /// Creates a walk that begins at the start directory of `job`. Listings and transfers take their numbers from
     /// `next_number`.
     pub(super) fn new(job: &MirrorJob, next_number: Rc<Cell<usize>>) -> Self {
-        let mut tree = Tree::new(job.start.clone(), job.rules.clone());
+        let mut tree = job.tree();
         let root = tree.root();
         Self {
             tree: RefCell::new(tree),

@@ -1,5 +1,6 @@
 //! Local names of entries: sanitised, and unique in their directory.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use fetch_url_core::{PercentEncoded, Url, UserInfo, parse};
@@ -53,10 +54,22 @@ pub(super) fn server_file_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> 
 /// Gives each candidate a unique name that does not depend on the order of the listing. A candidate keeps its name if no
 /// other candidate has the same, or if it is the only file with that name which sanitising did not change. All others
 /// get a part of their URL's digest as suffix.
-pub(super) fn make_names_unique(candidates: &mut [Candidate]) {
-    let (kept, renamed) = split_by_name(candidates);
-    let is_kept =
-        |name: &str| kept.binary_search_by(|index| candidates[*index].name.as_ref().cmp(name)).is_ok();
+///
+/// `folds_case` returns `true` if names that differ only in case are the same in the directory. It is called if there
+/// are such names; the first of them in byte order then keeps its name.
+pub(super) fn make_names_unique(candidates: &mut [Candidate], folds_case: impl FnOnce() -> bool) {
+    let by_name = sorted_by_name(candidates);
+    let name = |index: &usize| &*candidates[*index].name;
+    let is_variant = |pair: &[usize]| is_case_variant(name(&pair[0]), name(&pair[1]));
+    let folds_case = by_name.windows(2).any(is_variant) && folds_case();
+    let (kept, renamed) = split_by_name(&by_name, candidates, folds_case);
+    let is_kept = |wanted: &str| {
+        let order = |index: &usize| match folds_case {
+            true => compare_folded(name(index), wanted),
+            false => compare_names(name(index), wanted),
+        };
+        kept.binary_search_by(order).is_ok()
+    };
     let mut new_names = HashSet::new();
     let mut unique_name = |index: &usize| {
         let Candidate { url, name, .. } = &candidates[*index];
@@ -64,7 +77,8 @@ pub(super) fn make_names_unique(candidates: &mut [Candidate]) {
             parse(url).map_or_else(|_| digest_of(url.as_bytes()), |url| resource_identity(&url.url));
         // A hostile server could list a file with the short suffix.
         let (short, long) = (format!("{name}~{:08x}", identity >> 96), format!("{name}~{identity:032x}"));
-        let is_free = !is_kept(&short) && new_names.insert(short.clone());
+        let same = if folds_case { short.to_lowercase() } else { short.clone() };
+        let is_free = !is_kept(&short) && new_names.insert(same);
         if is_free { short } else { long }
     };
     let unique_names: Vec<String> = renamed.iter().map(&mut unique_name).collect();
@@ -73,22 +87,53 @@ pub(super) fn make_names_unique(candidates: &mut [Candidate]) {
     }
 }
 
-/// Returns the indices of the candidates that keep their names, sorted by name, and of those that do not.
-fn split_by_name(candidates: &[Candidate]) -> (Vec<usize>, Vec<usize>) {
-    let name = |index: &usize| &candidates[*index].name;
+/// Returns the indices of the candidates, sorted by [`compare_names`].
+fn sorted_by_name(candidates: &[Candidate]) -> Vec<usize> {
     let mut by_name: Vec<usize> = (0..candidates.len()).collect();
-    by_name.sort_by(|one, other| name(one).cmp(name(other)));
+    by_name.sort_by(|one, other| compare_names(&candidates[*one].name, &candidates[*other].name));
+    by_name
+}
+
+/// Returns the indices of the candidates that keep their names, in the order of `by_name`, and of those that do not.
+fn split_by_name(by_name: &[usize], candidates: &[Candidate], folds_case: bool) -> (Vec<usize>, Vec<usize>) {
+    let is_equal = |one: &usize, other: &usize| candidates[*one].name == candidates[*other].name;
+    let is_same = |one: &usize, other: &usize| {
+        is_equal(one, other)
+            || folds_case && is_case_variant(&candidates[*one].name, &candidates[*other].name)
+    };
     let is_verbatim_file =
         |index: &&usize| candidates[**index].is_server_name_unchanged && !candidates[**index].is_directory;
+    let only_verbatim_file = |equal: &[usize]| {
+        let mut verbatim_files = equal.iter().filter(is_verbatim_file);
+        verbatim_files.next().copied().filter(|_| verbatim_files.next().is_none())
+    };
     let (mut kept, mut renamed) = (Vec::with_capacity(by_name.len()), Vec::new());
-    for group in by_name.chunk_by(|one, other| name(one) == name(other)) {
-        let mut verbatim_files = group.iter().filter(is_verbatim_file);
-        let keeps_name = match (group, verbatim_files.next(), verbatim_files.next()) {
-            ([only], ..) | (_, Some(only), None) => Some(*only),
-            _ => None,
+    for group in by_name.chunk_by(is_same) {
+        let keeps_name = match group {
+            [only] => Some(*only),
+            group => group.chunk_by(is_equal).find_map(only_verbatim_file),
         };
         kept.extend(keeps_name);
         renamed.extend(group.iter().filter(|index| keeps_name != Some(**index)));
     }
     (kept, renamed)
+}
+
+/// Compares names without regard to case, and equal ones by their bytes.
+fn compare_names(one: &str, other: &str) -> Ordering {
+    compare_folded(one, other).then_with(|| one.cmp(other))
+}
+
+/// Compares names without regard to case.
+fn compare_folded(one: &str, other: &str) -> Ordering {
+    if one.is_ascii() && other.is_ascii() {
+        let lower = |byte: u8| byte.to_ascii_lowercase();
+        return one.bytes().map(lower).cmp(other.bytes().map(lower));
+    }
+    one.chars().flat_map(char::to_lowercase).cmp(other.chars().flat_map(char::to_lowercase))
+}
+
+/// Returns `true` if two different names differ only in case.
+fn is_case_variant(one: &str, other: &str) -> bool {
+    one != other && compare_folded(one, other).is_eq()
 }

@@ -96,6 +96,49 @@ fn names_are_unique_in_any_order() {
 }
 
 #[test]
+fn names_that_differ_in_case_get_suffixes_where_the_directory_folds_case() {
+    let entries = [
+        file("README", "http://h/README"),
+        file("readme", "http://h/readme"),
+        file("ReadMe", "http://h/ReadMe"),
+        file("\u{c4}", "http://h/%C3%84"),
+        file("\u{e4}", "http://h/%C3%A4"),
+        directory("Sub", "http://h/Sub/"),
+        file("sub", "http://h/sub"),
+        file("other", "http://h/other"),
+    ];
+    let names = |entries: Vec<Entry>, folds_case: bool| {
+        let (tree, root) = tree("http://h/", TreeRules::default());
+        let mut tree = tree.with_case_probe(move |directory| folds_case && directory.is_empty());
+        let classified = tree.classify(&root, entries);
+        let directories = classified.directories.into_iter().map(|directory| directory.path);
+        classified.files.map(|file| file.path).chain(directories).collect::<std::collections::BTreeSet<_>>()
+    };
+    let plain = names(entries.to_vec(), false);
+    assert!(plain.len() == entries.len() && plain.iter().all(|name| !name.contains('~')), "{plain:?}");
+
+    let distinct = names(entries.to_vec(), true);
+    let folded: HashSet<String> = distinct.iter().map(|name| name.to_lowercase()).collect();
+    assert_eq!(folded.len(), entries.len(), "{distinct:?}");
+    let kept: Vec<_> = distinct.iter().filter(|name| !name.contains('~')).collect();
+    assert_eq!(kept, ["README", "other", "sub", "\u{c4}"], "the first file in byte order keeps its name");
+    assert_eq!(names(entries.iter().rev().cloned().collect(), true), distinct, "in any order");
+}
+
+/// A hostile server lists a name with the suffix that another entry would get, in other case.
+#[test]
+fn listed_name_is_not_given_to_another_entry_where_the_directory_folds_case() {
+    let suffix = format!("~{:08x}", resource_identity(&url("http://h/a")) >> 96);
+    let listed = format!("A{}", suffix.to_uppercase());
+    let entries =
+        [file("A", "http://h/A"), file("a", "http://h/a"), file(&listed, &format!("http://h/{listed}"))];
+    let (tree, root) = tree("http://h/", TreeRules::default());
+    let classified = tree.with_case_probe(|_| true).classify(&root, entries.to_vec());
+    let folded: HashSet<String> = classified.files.map(|file| file.path.to_lowercase()).collect();
+    assert_eq!(folded.len(), entries.len(), "{folded:?}");
+}
+
+#[test]
 fn directories_are_followed_down_to_max_depth() {
     let rules = TreeRules { max_depth: 2, ..TreeRules::default() };
     let (mut tree, mut parent) = tree("http://h/", rules);

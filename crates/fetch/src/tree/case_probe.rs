@@ -1,0 +1,26 @@
+//! The caller's function that tells whether a directory distinguishes names that differ only in case.
+
+use std::fmt;
+
+type FoldsCase = dyn Fn(&str) -> bool + Send + Sync;
+
+/// Tells whether names that differ only in case are the same in a directory, whose path it gets. Without a function they
+/// are different.
+#[derive(Default)]
+pub(super) struct CaseProbe(Option<Box<FoldsCase>>);
+
+impl CaseProbe {
+    pub(super) fn new(probe: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Box::new(probe)))
+    }
+
+    pub(super) fn folds_case(&self, directory: &str) -> bool {
+        self.0.as_ref().is_some_and(|probe| probe(directory))
+    }
+}
+
+impl fmt::Debug for CaseProbe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "CaseProbe(..)" } else { "CaseProbe(none)" })
+    }
+}
