@@ -1,6 +1,7 @@
 //! Parses the command line, runs it, and returns the exit status. `run/transfer.rs` handles one URL.
 
 mod batch;
+mod case_folding;
 mod checksum;
 mod checksum_lists;
 mod context;

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use fetch_url::{Checksum, Code, Error, Phase};
 
+use super::case_folding::CaseFolding;
 use crate::error::usage_error;
 
 /// Creates a directory and its parents.
@@ -50,6 +51,9 @@ struct Owner {
     state: u32,
 }
 
+/// The hashes of a path: in lower case, and as it is.
+type PathKey = (u64, u32);
+
 /// Marks the state of a finished file.
 const FINISHED: u32 = 1 << 31;
 
@@ -59,12 +63,15 @@ const FINISHED: u32 = 1 << 31;
 ///
 /// Two paths can name one file: `f` and `./f`, a link to a directory, names that differ in case or Unicode
 /// normalisation. Paths are therefore compared by device and inode of the directory plus the file name, and finished
-/// files by their device and inode.
+/// files by their device and inode. Some file systems, such as those of FUSE, have a different inode for each spelling of
+/// a name, so spellings that differ in case are compared, too, if the directory does not distinguish them.
 #[derive(Default)]
 pub(super) struct OutputPaths {
     hash: RandomState,
-    /// The owners of the paths, by the hash of the path.
-    owners: RefCell<BTreeMap<u64, Owner>>,
+    /// The owners of the paths.
+    owners: RefCell<BTreeMap<PathKey, Owner>>,
+    /// Whether the directories with several spellings of a name distinguish them.
+    case_folding: CaseFolding,
     /// The directories of the paths, by the hash of their paths.
     directories: RefCell<HashMap<u64, FileId>>,
     /// The hashes of the identities of finished files.
@@ -82,7 +89,11 @@ impl OutputPaths {
         checksum: Option<&Checksum>,
     ) -> Result<Reserved, Error> {
         let own = Owner { url: self.short_hash(url), state: self.writing(number) };
-        let before = match self.owners.borrow_mut().entry(self.path_hash(path)) {
+        let key = self.path_key(path);
+        if self.has_other_spelling(key) && self.case_folding.folds_case(path) {
+            return Err(conflict(path));
+        }
+        let before = match self.owners.borrow_mut().entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(own);
                 return Ok(Reserved::First);
@@ -100,7 +111,7 @@ impl OutputPaths {
 
     /// Returns `true` if another transfer than `number` has reserved `path`.
     pub(super) fn is_reserved(&self, path: &Path, number: usize) -> bool {
-        let owner = self.owners.borrow().get(&self.path_hash(path)).copied();
+        let owner = self.owners.borrow().get(&self.path_key(path)).copied();
         owner.is_some_and(|owner| owner.state != self.writing(number))
     }
 
@@ -111,7 +122,7 @@ impl OutputPaths {
 
     /// Records that this run has written the complete file at `path`, which has `checksum`.
     pub(super) fn add_written(&self, path: &Path, checksum: Option<&Checksum>, id: FileId) {
-        if let Some(owner) = self.owners.borrow_mut().get_mut(&self.path_hash(path)) {
+        if let Some(owner) = self.owners.borrow_mut().get_mut(&self.path_key(path)) {
             owner.state = self.finished_with(checksum);
         }
         self.add_finished(id);
@@ -148,16 +159,19 @@ impl OutputPaths {
         self.hash.hash_one(value) as u32
     }
 
-    /// Returns the hash of the directory's device and inode and the file name, or of the path if the directory does not
-    /// exist.
-    fn path_hash(&self, path: &Path) -> u64 {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return self.hash.hash_one(path);
-        };
-        match self.directory_id(parent) {
-            Some(id) => self.hash.hash_one((id, name)),
-            None => self.hash.hash_one(path),
-        }
+    /// Returns the hashes of the directory's device and inode and the file name, or of the path if the directory does
+    /// not exist.
+    fn path_key(&self, path: &Path) -> PathKey {
+        let known = path.parent().zip(path.file_name());
+        let known = known.and_then(|(parent, name)| Some((self.directory_id(parent)?, name)));
+        let (id, name) = known.map_or((None, path.as_os_str()), |(id, name)| (Some(id), name));
+        (self.hash.hash_one((id, name.to_string_lossy().to_lowercase())), self.short_hash((id, name)))
+    }
+
+    /// Returns `true` if a path is reserved that differs from that of `key` only in case.
+    fn has_other_spelling(&self, (folded, exact): PathKey) -> bool {
+        let owners = self.owners.borrow();
+        owners.range((folded, 0)..=(folded, u32::MAX)).any(|((_, other), _)| *other != exact)
     }
 
     fn directory_id(&self, directory: &Path) -> Option<FileId> {
@@ -177,4 +191,38 @@ impl OutputPaths {
 fn conflict(path: &Path) -> Error {
     let detail = format!("another URL of this run is written to {}", path.display());
     usage_error(detail).with_hint("name each file with -o, or give each URL its own directory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_spelling_of_a_path_is_refused_where_the_directory_folds_case() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| directory.path().join(name);
+        let paths =
+            OutputPaths { case_folding: CaseFolding::of(directory.path(), true), ..OutputPaths::default() };
+        let reserve = |number, name: &str, url| paths.reserve(&path(name), number, url, None);
+        for (number, name) in ["readme", "other", "\u{e4}"].into_iter().enumerate() {
+            assert_eq!(reserve(number, name, name).expect("a path"), Reserved::First);
+        }
+        for name in ["README", "ReadMe", "Other", "\u{c4}"] {
+            let error = reserve(9, name, name).expect_err(name);
+            assert_eq!(error.code(), Code::Usage, "{name}");
+        }
+        assert!(reserve(4, "readme", "readme").expect("the same URL").is_repeated());
+    }
+
+    #[test]
+    fn spellings_are_different_files_where_the_directory_distinguishes_case() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let paths =
+            OutputPaths { case_folding: CaseFolding::of(directory.path(), false), ..OutputPaths::default() };
+        for (number, name) in ["readme", "README", "ReadMe"].into_iter().enumerate() {
+            let reserved = paths.reserve(&directory.path().join(name), number, name, None);
+            assert_eq!(reserved.expect("a path"), Reserved::First, "{name}");
+        }
+        assert!(paths.reserve(&directory.path().join("readme"), 9, "another URL", None).is_err());
+    }
 }
