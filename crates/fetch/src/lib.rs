@@ -201,6 +201,7 @@ pub mod internal {
     pub use crate::engine::host_limiter::{HostLimiter, HostPermit};
     pub use crate::error::{CODES, CodeRow};
     pub use crate::sink::private::write_private;
+    pub use crate::tree::fold_case;
 }
 
 // Names that the modules of this crate import from the root, like the public names.

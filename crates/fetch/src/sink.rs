@@ -1,6 +1,7 @@
 //! Destinations of a body: a file that gets its name when it is complete, an open file, or a writer, each
 //! with an optional digest.
 
+mod case_folding;
 mod device;
 pub(crate) mod digest;
 pub(crate) mod dir_handle;

@@ -13,6 +13,7 @@ mod names;
 mod page_links;
 mod page_paths;
 mod page_state;
+mod rules;
 
 use std::collections::HashMap;
 use std::mem;
@@ -26,45 +27,12 @@ pub use self::file_entries::FileEntries;
 pub use self::glob::Glob;
 use self::identity::{IdentitySet, digest_of, resource_identity};
 pub use self::kind::UncertainKind;
+pub use self::names::fold_case;
 use self::names::{Candidate, make_names_unique, server_file_name};
 pub use self::page_state::SkippedLinks;
 use self::page_state::{PageLinks, PagePosition};
+pub use self::rules::TreeRules;
 use crate::{Code, Error, Phase, safe_dot_name, safe_name};
-
-/// Limits and filters of a mirror.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct TreeRules {
-    /// The maximum depth of directories and of links between pages; 0 is only the start directory or page.
-    pub max_depth: u32,
-    /// The maximum number of entries of all listings and links of all pages together.
-    pub max_entries: u64,
-    /// Only files that match one of these patterns are fetched; all files if the list is empty.
-    pub include: Vec<Glob>,
-    /// Files and directories that match one of these patterns are excluded.
-    pub exclude: Vec<Glob>,
-    /// Keeps a leading dot of names, instead of replacing it.
-    pub keeps_dots: bool,
-    /// Collects the names of each listing in [`Classified::names`], to find local files that are no longer listed.
-    pub collects_names: bool,
-    /// Follows only links of pages to requisites, such as images and style sheets, also outside the start
-    /// directory on its server.
-    pub page_requisites_only: bool,
-}
-
-impl Default for TreeRules {
-    fn default() -> Self {
-        Self {
-            max_depth: 32,
-            max_entries: 1_000_000,
-            include: Vec::new(),
-            exclude: Vec::new(),
-            keeps_dots: false,
-            collects_names: false,
-            page_requisites_only: false,
-        }
-    }
-}
 
 /// The state of a mirror: start directory, rules, and the entries found so far.
 #[derive(Debug)]
@@ -102,8 +70,8 @@ pub struct Classified {
     /// Local names of all entries, also excluded ones, and whether they are directories, if known. Empty unless
     /// [`TreeRules::collects_names`] is set.
     pub names: HashMap<String, Option<bool>>,
-    /// [`Code::LimitReached`] if there were more entries than allowed.
-    pub limit_error: Option<Error>,
+    /// [`Code::LimitReached`] if there were more entries than allowed; the error of [`Tree::with_case_probe`].
+    pub error: Option<Error>,
 }
 
 /// A file of the tree.
@@ -152,9 +120,13 @@ impl Tree {
     }
 
     /// Sets a function that returns `true` if names that differ only in case are the same in a directory of the mirror,
-    /// whose local path it gets. It is called for listings with such names, which then get different local names.
+    /// whose local path it gets. It is called for listings with such names, which then get different local names. If it
+    /// fails, no entry of the listing is returned, and [`Classified::error`] has its error.
     #[must_use]
-    pub fn with_case_probe(mut self, folds_case: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+    pub fn with_case_probe(
+        mut self,
+        folds_case: impl Fn(&str) -> Result<bool, Error> + Send + Sync + 'static,
+    ) -> Self {
         self.case_probe = CaseProbe::new(folds_case);
         self
     }
@@ -197,7 +169,11 @@ impl Tree {
     pub fn classify(&mut self, directory: &DirEntry, entries: Vec<Entry>) -> Classified {
         let mut classified = Classified::default();
         let mut candidates = self.candidates(directory, entries, &mut classified);
-        make_names_unique(&mut candidates, || self.case_probe.folds_case(&directory.path));
+        if let Err(error) = make_names_unique(&mut candidates, || self.case_probe.folds_case(&directory.path))
+        {
+            classified.error = Some(error.with_url(&directory.url));
+            candidates.clear();
+        }
         candidates.retain_mut(|candidate| self.classify_candidate(directory, candidate, &mut classified));
         classified.files = FileEntries::new(directory, candidates, self.start.user_info());
         classified
@@ -215,11 +191,11 @@ impl Tree {
             self.entries += 1;
             if self.entries > self.rules.max_entries {
                 let detail = format!("more than {} entries", self.rules.max_entries);
-                classified.limit_error =
+                classified.error =
                     Some(Error::new(Code::LimitReached, Phase::Body, detail).with_url(&directory.url));
                 break;
             }
-            match self.candidate(&mut entry, &mut names) {
+            match self.candidate(directory, &mut entry, &mut names) {
                 Ok(candidate) => candidates.push(candidate),
                 Err(why) => classified.skipped.push((entry.name, why)),
             }
@@ -228,7 +204,12 @@ impl Tree {
     }
 
     /// Checks one entry and sanitises its name. `names` are the names of the entries before it.
-    fn candidate(&mut self, entry: &mut Entry, names: &mut IdentitySet) -> Result<Candidate, Skipped> {
+    fn candidate(
+        &mut self,
+        directory: &DirEntry,
+        entry: &mut Entry,
+        names: &mut IdentitySet,
+    ) -> Result<Candidate, Skipped> {
         let url = self.url_of(entry).ok_or(Skipped::NoUrl)?;
         if !is_below(&self.start, &url) {
             return Err(Skipped::OutsideTree);
@@ -256,6 +237,7 @@ impl Tree {
             _ => Some(UncertainKind::Link),
         };
         Ok(Candidate {
+            is_selected: self.rules.selects(&path_below(&directory.path, &name), is_directory),
             is_server_name_unchanged: name.as_bytes() == server_name,
             is_directory,
             size: entry.size,
@@ -279,8 +261,7 @@ impl Tree {
             let kind = candidate.uncertain_kind.is_none().then_some(is_directory);
             classified.names.insert(candidate.name.clone().into(), kind);
         }
-        let is_excluded = self.rules.exclude.iter().any(|glob| glob.matches(&path));
-        if is_excluded || (!is_directory && !self.is_included(&path)) {
+        if !candidate.is_selected {
             return false;
         }
         let depth = directory.depth + 1;
@@ -306,10 +287,6 @@ impl Tree {
         let directory = DirEntry { url, path: file.path.clone(), depth: file.depth };
         (file.uncertain_kind == Some(UncertainKind::Unknown) && file.depth <= self.rules.max_depth)
             .then_some(directory)
-    }
-
-    fn is_included(&self, path: &str) -> bool {
-        self.rules.include.is_empty() || self.rules.include.iter().any(|glob| glob.matches(path))
     }
 
     /// Returns the URL of an entry, with the user information of the start.

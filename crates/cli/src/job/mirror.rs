@@ -50,16 +50,17 @@ pub(crate) struct MirrorJob {
 }
 
 impl MirrorJob {
-    /// Returns the tree of the mirror. Unless nothing is written, it finds out whether the file system distinguishes
-    /// names that differ only in case.
+    /// Returns the tree of the mirror. It finds out whether the file system distinguishes names that differ only in case;
+    /// a dry run only from existing files.
     pub(crate) fn tree(&self) -> Tree {
         let tree = Tree::new(self.start.clone(), self.rules.clone());
-        if self.listing_options.is_dry_run {
-            return tree;
-        }
-        let root = self.directory.clone();
+        let (root, is_dry_run) = (self.directory.clone(), self.listing_options.is_dry_run);
         tree.with_case_probe(move |path| {
-            DirHandle::open_or_create(&root, path).is_ok_and(|directory| directory.folds_case())
+            if is_dry_run && !root.join(path).is_dir() {
+                return Ok(false);
+            }
+            let directory = DirHandle::open_or_create(&root, path)?;
+            if is_dry_run { Ok(directory.entries_fold_case() == Some(true)) } else { directory.folds_case() }
         })
     }
 

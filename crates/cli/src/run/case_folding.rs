@@ -8,23 +8,35 @@ use fetch_url::mirror::DirHandle;
 
 /// Whether directories fold case, for each directory in which that had to be found out.
 #[derive(Default)]
-pub(super) struct CaseFolding(RefCell<HashMap<PathBuf, bool>>);
+pub(super) struct CaseFolding {
+    known: RefCell<HashMap<PathBuf, bool>>,
+    /// It is found out from existing files only.
+    is_dry_run: bool,
+}
 
 impl CaseFolding {
+    pub(super) fn new(is_dry_run: bool) -> Self {
+        Self { known: RefCell::default(), is_dry_run }
+    }
+
     #[cfg(test)]
     pub(super) fn of(directory: &Path, folds_case: bool) -> Self {
-        Self(RefCell::new(HashMap::from([(directory.to_owned(), folds_case)])))
+        Self { known: RefCell::new(HashMap::from([(directory.to_owned(), folds_case)])), is_dry_run: false }
     }
 
     /// Returns `true` if the directory of `path` does not distinguish names that differ only in case.
     pub(super) fn folds_case(&self, path: &Path) -> bool {
         let directory = path.parent().unwrap_or(Path::new(""));
-        if let Some(folds_case) = self.0.borrow().get(directory) {
+        if let Some(folds_case) = self.known.borrow().get(directory) {
             return *folds_case;
         }
-        let folds_case =
-            DirHandle::open_or_create(directory, "").is_ok_and(|directory| directory.folds_case());
-        self.0.borrow_mut().insert(directory.to_owned(), folds_case);
+        let Ok(handle) = DirHandle::open_or_create(directory, "") else { return false };
+        // If no file can be created, the download fails, too.
+        let folds_case = match self.is_dry_run {
+            true => handle.entries_fold_case() == Some(true),
+            false => handle.folds_case().unwrap_or(false),
+        };
+        self.known.borrow_mut().insert(directory.to_owned(), folds_case);
         folds_case
     }
 }

@@ -40,12 +40,13 @@ impl Run {
             Some(options) => open_journal(options, invocation.log.is_silent)?,
             None => None,
         };
+        let output_paths = OutputPaths::new(invocation.options.is_dry_run);
         Ok(Self {
             invocation,
             journal,
             open_files: RefCell::default(),
             has_dumped_header: Cell::new(false),
-            output_paths: OutputPaths::default(),
+            output_paths,
             directories: Directories::default(),
             checksum_lists: RefCell::default(),
         })

@@ -1,10 +1,11 @@
 //! `mirror --delete`: removes files that an earlier run fetched and that are no longer listed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, Metadata};
 use std::path::Path;
 
 use fetch_url::Error;
+use fetch_url::internal::fold_case;
 use fetch_url::mirror::{DirHandle, Finished, Journal};
 
 /// The names in completely listed directories, and whether they are directories, if known.
@@ -20,9 +21,13 @@ pub(super) fn delete_extraneous(
     mut remove: impl FnMut(&DirHandle, &str, &str) -> Result<(), Error>,
 ) -> Result<(u64, u64), Error> {
     let (mut deleted, mut kept) = (0, 0);
+    let mut spellings = OtherSpellings { directory, folded: HashMap::new() };
     // Deepest paths first, so that directories are empty when they are removed.
     for (path, finished) in journal.finished()?.iter().rev() {
         if !is_inside_mirror(path) || !is_extraneous(path, false, listed) {
+            continue;
+        }
+        if spellings.is_listed(path, listed) {
             continue;
         }
         let Some((parent, name)) = open_parent(directory, path) else { continue };
@@ -50,7 +55,11 @@ pub(super) fn remove_entry_of_other_kind(
     journal: &BTreeMap<String, Finished>,
     listed: &ListedNames,
 ) -> u64 {
-    if !is_inside_mirror(path) || !is_extraneous(path, is_directory, listed) {
+    let mut spellings = OtherSpellings { directory, folded: HashMap::new() };
+    if !is_inside_mirror(path)
+        || !is_extraneous(path, is_directory, listed)
+        || spellings.is_listed(path, listed)
+    {
         return 0;
     }
     let mut tree = LocalTree::default();
@@ -74,6 +83,47 @@ pub(super) fn remove_entry_of_other_kind(
         }
     }
     count
+}
+
+/// Finds listed names that differ from those of a local path only in case. Where the file system does not distinguish
+/// them, the path leads to the listed file.
+struct OtherSpellings<'d> {
+    directory: &'d Path,
+    /// The listed names of directories without regard to case, or `None` where the file system distinguishes case.
+    folded: HashMap<String, Option<HashSet<String>>>,
+}
+
+impl OtherSpellings<'_> {
+    /// Returns `true` if the first name of `path` that its listed parent does not contain is listed in another
+    /// spelling, and leads to the same file.
+    fn is_listed(&mut self, path: &str, listed: &ListedNames) -> bool {
+        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        for end in ends {
+            let (parent, name) = path[..end].rsplit_once('/').unwrap_or(("", &path[..end]));
+            let Some(entries) = listed.get(parent) else { return false };
+            if !entries.contains_key(name) {
+                return self
+                    .folded_names(parent, entries)
+                    .is_some_and(|names| names.contains(&fold_case(name)));
+            }
+        }
+        false
+    }
+
+    fn folded_names(
+        &mut self,
+        parent: &str,
+        entries: &HashMap<String, Option<bool>>,
+    ) -> Option<&HashSet<String>> {
+        let directory = self.directory;
+        let names = self.folded.entry(parent.to_owned()).or_insert_with(|| {
+            let opened = DirHandle::open_or_create(directory, parent).ok()?;
+            // The local file is an entry that shows it.
+            let folds_case = opened.entries_fold_case() != Some(false);
+            folds_case.then(|| entries.keys().map(|name| fold_case(name)).collect())
+        });
+        names.as_ref()
+    }
 }
 
 /// The files and directories at and below a path.
@@ -191,6 +241,27 @@ mod tests {
         }
         assert!(is_extraneous("a", true, &listed) && !is_extraneous("d", true, &listed));
         assert!(!is_extraneous("a", false, &ListedNames::new()), "nothing was listed");
+    }
+
+    /// No name here shows whether the file system distinguishes case, so that it counts as one that does not.
+    #[test]
+    fn file_that_is_listed_in_another_case_is_kept_where_case_is_not_distinguished() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| dir.path().join(name);
+        let mut journal = Journal::open(&at("\u{a7}"), "x", true).expect("a journal");
+        fs::create_dir(at("\u{e9}")).expect("a directory");
+        for name in ["\u{e4}", "\u{f6}", "\u{e9}/\u{fc}"] {
+            fs::write(at(name), name).expect("a file");
+            journal.add(name, "", "", &fs::metadata(at(name)).expect("metadata")).expect("a line");
+        }
+        let listed = listed(&[("", &["\u{c4}", "\u{c9}/", "1"]), ("\u{c9}", &["1"])]);
+        let mut deleted = Vec::new();
+        let result = delete_extraneous(dir.path(), &mut journal, &listed, |_, _, path| {
+            deleted.push(path.to_owned());
+            Ok(())
+        });
+        assert_eq!(result.expect("no error"), (1, 0));
+        assert_eq!(deleted, ["\u{f6}"]);
     }
 
     #[test]

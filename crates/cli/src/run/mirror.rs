@@ -262,12 +262,12 @@ impl MirrorWalker {
         let all_parsed =
             classified.skipped.iter().all(|(_, why)| *why != Skipped::NoUrl) || job.has_info_text();
         // A faulty server may return an empty page or a menu without links, so an empty listing does not count as complete.
-        if is_complete && all_parsed && classified.limit_error.is_none() && !classified.names.is_empty() {
+        if is_complete && all_parsed && classified.error.is_none() && !classified.names.is_empty() {
             self.listed_names.borrow_mut().insert(directory.path.clone(), classified.names);
         }
         self.directories.borrow_mut().extend(classified.directories);
         self.files.add_listing(classified.files);
-        limit_error.or(classified.limit_error).map_or(Ok(()), Err)
+        limit_error.or(classified.error).map_or(Ok(()), Err)
     }
 
     /// With `--delete`, removes the local file or directory whose path is needed for an entry that has changed its

@@ -8,6 +8,7 @@ use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use fetch_url::internal::fold_case;
 use fetch_url::{Checksum, Code, Error, Phase};
 
 use super::case_folding::CaseFolding;
@@ -51,7 +52,7 @@ struct Owner {
     state: u32,
 }
 
-/// The hashes of a path: in lower case, and as it is.
+/// The hashes of a path: without regard to case, and as it is.
 type PathKey = (u64, u32);
 
 /// Marks the state of a finished file.
@@ -79,6 +80,10 @@ pub(super) struct OutputPaths {
 }
 
 impl OutputPaths {
+    pub(super) fn new(is_dry_run: bool) -> Self {
+        Self { case_folding: CaseFolding::new(is_dry_run), ..Self::default() }
+    }
+
     /// Reserves `path` for the transfer `number` of `url`, which must have `checksum`. Fails with [`Code::Usage`] if
     /// another URL has reserved the path.
     pub(super) fn reserve(
@@ -90,7 +95,7 @@ impl OutputPaths {
     ) -> Result<Reserved, Error> {
         let own = Owner { url: self.short_hash(url), state: self.writing(number) };
         let key = self.path_key(path);
-        if self.has_other_spelling(key) && self.case_folding.folds_case(path) {
+        if self.is_reserved_in_other_case(path, key) {
             return Err(conflict(path));
         }
         let before = match self.owners.borrow_mut().entry(key) {
@@ -111,8 +116,10 @@ impl OutputPaths {
 
     /// Returns `true` if another transfer than `number` has reserved `path`.
     pub(super) fn is_reserved(&self, path: &Path, number: usize) -> bool {
-        let owner = self.owners.borrow().get(&self.path_key(path)).copied();
+        let key = self.path_key(path);
+        let owner = self.owners.borrow().get(&key).copied();
         owner.is_some_and(|owner| owner.state != self.writing(number))
+            || self.is_reserved_in_other_case(path, key)
     }
 
     /// Fails if the existing file at `path`, which would be replaced, was written by this run.
@@ -165,13 +172,18 @@ impl OutputPaths {
         let known = path.parent().zip(path.file_name());
         let known = known.and_then(|(parent, name)| Some((self.directory_id(parent)?, name)));
         let (id, name) = known.map_or((None, path.as_os_str()), |(id, name)| (Some(id), name));
-        (self.hash.hash_one((id, name.to_string_lossy().to_lowercase())), self.short_hash((id, name)))
+        let folded = match name.to_str() {
+            Some(name) => self.hash.hash_one((id, fold_case(name))),
+            None => self.hash.hash_one((id, name)),
+        };
+        (folded, self.short_hash((id, name)))
     }
 
-    /// Returns `true` if a path is reserved that differs from that of `key` only in case.
-    fn has_other_spelling(&self, (folded, exact): PathKey) -> bool {
-        let owners = self.owners.borrow();
-        owners.range((folded, 0)..=(folded, u32::MAX)).any(|((_, other), _)| *other != exact)
+    /// Returns `true` if a path is reserved that differs from `path` only in case, and is the same file.
+    fn is_reserved_in_other_case(&self, path: &Path, (folded, exact): PathKey) -> bool {
+        let of_others = (folded, 0)..=(folded, u32::MAX);
+        let is_reserved = self.owners.borrow().range(of_others).any(|((_, other), _)| *other != exact);
+        is_reserved && self.case_folding.folds_case(path)
     }
 
     fn directory_id(&self, directory: &Path) -> Option<FileId> {
@@ -212,6 +224,20 @@ mod tests {
             assert_eq!(error.code(), Code::Usage, "{name}");
         }
         assert!(reserve(4, "readme", "readme").expect("the same URL").is_repeated());
+        assert!(paths.is_reserved(&path("README"), 9) && !paths.is_reserved(&path("README2"), 9));
+    }
+
+    #[test]
+    fn dry_run_creates_no_file_to_find_out_whether_a_directory_folds_case() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let paths = OutputPaths::new(true);
+        let before = fs::metadata(directory.path()).expect("its times").modified().expect("a time");
+        for (number, name) in ["readme", "README"].into_iter().enumerate() {
+            let reserved = paths.reserve(&directory.path().join(name), number, name, None);
+            assert_eq!(reserved.expect("a path"), Reserved::First, "{name}");
+        }
+        let after = fs::metadata(directory.path()).expect("its times").modified().expect("a time");
+        assert_eq!(after, before);
     }
 
     #[test]

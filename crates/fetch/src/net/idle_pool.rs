@@ -14,6 +14,9 @@ use crate::{Connector, StartTls};
 const MAX_IDLE: usize = 64;
 /// Maximum idle time: some servers close idle connections after a minute.
 const MAX_IDLE_TIME: Duration = Duration::from_secs(30);
+/// Maximum number of idle connections to a server that other runtimes have opened. They may have ended, and servers limit
+/// the connections of a client.
+const MAX_OF_OTHER_RUNTIMES: usize = 2;
 
 /// The properties that a connection must share with a request to be reused.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -76,6 +79,7 @@ impl<L> IdlePool<L> {
         let connections = idle.get_mut(key)?;
         connections.retain(Idle::is_recent);
         let runtime = Handle::current().id();
+        close_others(connections, runtime);
         let best = (0..connections.len())
             .rev()
             .filter(|&index| connections[index].runtime == runtime)
@@ -84,7 +88,7 @@ impl<L> IdlePool<L> {
         best.map(|(_, index)| connections.swap_remove(index).connection)
     }
 
-    /// Closes one idle connection. Returns `true` if there was one.
+    /// Closes one idle connection of the current runtime. Returns `true` if there was one.
     pub(crate) fn close_one(&self, key: &PoolKey) -> bool {
         self.take(key, |_| Some(0)).is_some()
     }
@@ -104,6 +108,17 @@ impl<L> IdlePool<L> {
     fn lock(&self) -> MutexGuard<'_, HashMap<PoolKey, Vec<Idle<L>>>> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Closes the oldest connections of other runtimes than `runtime`, except for the last [`MAX_OF_OTHER_RUNTIMES`].
+fn close_others<L>(connections: &mut Vec<Idle<L>>, runtime: Id) {
+    let others = connections.iter().filter(|idle| idle.runtime != runtime).count();
+    let mut excess = others.saturating_sub(MAX_OF_OTHER_RUNTIMES);
+    connections.retain(|idle| {
+        let is_closed = idle.runtime != runtime && excess > 0;
+        excess -= usize::from(is_closed);
+        !is_closed
+    });
 }
 
 impl<L> Idle<L> {

@@ -13,23 +13,19 @@ use rustix::io::Errno;
 
 use super::file_id::{file_error, file_id};
 use super::leftovers::Leftovers;
-use super::temporary_names::CASE_PROBE;
 use crate::{Code, Error, Phase};
 
 /// The system has procfs.
 static HAS_PROCFS: LazyLock<bool> =
     LazyLock::new(|| cfg!(target_os = "linux") && Path::new("/proc/self/fd").exists());
 
-/// The maximum number of attempts to find out whether a directory folds case, while other processes do so, too.
-const MAX_CASE_PROBES: usize = 16;
-
 /// A handle of an open directory.
 #[derive(Clone, Debug)]
 pub struct DirHandle {
-    directory: Arc<OwnedFd>,
+    pub(super) directory: Arc<OwnedFd>,
     /// Device and inode of the directory.
     id: (u64, u64),
-    display_path: PathBuf,
+    pub(super) display_path: PathBuf,
     leftovers: Arc<Leftovers>,
 }
 
@@ -125,28 +121,6 @@ impl DirHandle {
         }
     }
 
-    /// Returns `true` if names that differ only in case are the same in the directory. An empty file is created and
-    /// removed, because device and inode do not show it on every file system. Returns `false` if no file can be created.
-    pub fn folds_case(&self) -> bool {
-        (0..MAX_CASE_PROBES).find_map(|_| self.probe_case()).unwrap_or(false)
-    }
-
-    /// Looks up another spelling of a file. Returns `None` if another process has removed the file meanwhile.
-    fn probe_case(&self) -> Option<bool> {
-        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let Ok(file) = openat(&self.directory, CASE_PROBE, flags, Mode::RUSR | Mode::WUSR) else {
-            return Some(false);
-        };
-        let exists = |name: &str| statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
-        let folds_case = exists(&CASE_PROBE.to_ascii_uppercase());
-        let is_known = folds_case || exists(CASE_PROBE);
-        // The file of a run that was killed is empty. A file with content is not ours.
-        if fs::File::from(file).metadata().is_ok_and(|file| file.is_file() && file.len() == 0) {
-            let _ = unlinkat(&self.directory, CASE_PROBE, AtFlags::empty());
-        }
-        is_known.then_some(folds_case)
-    }
-
     /// Removes the file `name`.
     ///
     /// # Errors
@@ -187,35 +161,6 @@ fn failed(path: &Path, errno: Errno) -> Error {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
-
-    #[test]
-    fn case_is_folded_if_another_spelling_of_a_name_is_found() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let handle = DirHandle::open_or_create(dir.path(), "").expect("the directory");
-        // A killed run has left its file.
-        fs::write(dir.path().join(CASE_PROBE), "").expect("a file");
-        let folds_case = handle.folds_case();
-        assert_eq!(fs::read_dir(dir.path()).expect("the names").count(), 0, "nothing is left");
-        fs::write(dir.path().join("name"), "").expect("a file");
-        assert_eq!(folds_case, dir.path().join("NAME").exists());
-        fs::write(dir.path().join(CASE_PROBE), "the user's").expect("a file");
-        assert_eq!(folds_case, handle.folds_case());
-        assert_eq!(fs::read(dir.path().join(CASE_PROBE)).expect("the user's file"), b"the user's");
-        fs::remove_dir_all(dir.path()).expect("removed");
-        assert!(!handle.folds_case(), "no file can be created in a directory that was removed");
-    }
-
-    #[test]
-    fn case_is_found_out_by_several_threads_at_once() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let handle = DirHandle::open_or_create(dir.path(), "").expect("the directory");
-        let folds_case = handle.folds_case();
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| (0..50).for_each(|_| assert_eq!(handle.folds_case(), folds_case)));
-            }
-        });
-    }
 
     #[test]
     fn links_are_not_followed_and_open_directories_stay_valid() {

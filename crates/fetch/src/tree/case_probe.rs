@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-type FoldsCase = dyn Fn(&str) -> bool + Send + Sync;
+use crate::Error;
+
+type FoldsCase = dyn Fn(&str) -> Result<bool, Error> + Send + Sync;
 
 /// Tells whether names that differ only in case are the same in a directory, whose path it gets. Without a function they
 /// are different.
@@ -10,12 +12,12 @@ type FoldsCase = dyn Fn(&str) -> bool + Send + Sync;
 pub(super) struct CaseProbe(Option<Box<FoldsCase>>);
 
 impl CaseProbe {
-    pub(super) fn new(probe: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+    pub(super) fn new(probe: impl Fn(&str) -> Result<bool, Error> + Send + Sync + 'static) -> Self {
         Self(Some(Box::new(probe)))
     }
 
-    pub(super) fn folds_case(&self, directory: &str) -> bool {
-        self.0.as_ref().is_some_and(|probe| probe(directory))
+    pub(super) fn folds_case(&self, directory: &str) -> Result<bool, Error> {
+        self.0.as_ref().map_or(Ok(false), |probe| probe(directory))
     }
 }
 

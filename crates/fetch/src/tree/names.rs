@@ -8,7 +8,7 @@ use fetch_url_proto::Entry;
 
 use super::identity::{digest_of, resource_identity};
 use super::kind::UncertainKind;
-use crate::file_name;
+use crate::{Error, file_name};
 
 /// An entry with a URL that may be mirrored. A listing may have a million of them, so the URL is text instead of its
 /// parts, which takes a third of the memory.
@@ -21,6 +21,8 @@ pub(super) struct Candidate {
     /// `true` if sanitising did not change the server's name.
     pub(super) is_server_name_unchanged: bool,
     pub(super) is_directory: bool,
+    /// The patterns of the rules select it, by its name before [`make_names_unique`].
+    pub(super) is_selected: bool,
     pub(super) size: Option<u64>,
     pub(super) modified: Option<i64>,
     pub(super) uncertain_kind: Option<UncertainKind>,
@@ -56,12 +58,18 @@ pub(super) fn server_file_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> 
 /// get a part of their URL's digest as suffix.
 ///
 /// `folds_case` returns `true` if names that differ only in case are the same in the directory. It is called if there
-/// are such names; the first of them in byte order then keeps its name.
-pub(super) fn make_names_unique(candidates: &mut [Candidate], folds_case: impl FnOnce() -> bool) {
+/// are such names; the first file of them in byte order then keeps its name, if sanitising did not change it.
+///
+/// # Errors
+/// That of `folds_case`; the names are unchanged.
+pub(super) fn make_names_unique(
+    candidates: &mut [Candidate],
+    folds_case: impl FnOnce() -> Result<bool, Error>,
+) -> Result<(), Error> {
     let by_name = sorted_by_name(candidates);
     let name = |index: &usize| &*candidates[*index].name;
     let is_variant = |pair: &[usize]| is_case_variant(name(&pair[0]), name(&pair[1]));
-    let folds_case = by_name.windows(2).any(is_variant) && folds_case();
+    let folds_case = by_name.windows(2).any(is_variant) && folds_case()?;
     let (kept, renamed) = split_by_name(&by_name, candidates, folds_case);
     let is_kept = |wanted: &str| {
         let order = |index: &usize| match folds_case {
@@ -77,7 +85,7 @@ pub(super) fn make_names_unique(candidates: &mut [Candidate], folds_case: impl F
             parse(url).map_or_else(|_| digest_of(url.as_bytes()), |url| resource_identity(&url.url));
         // A hostile server could list a file with the short suffix.
         let (short, long) = (format!("{name}~{:08x}", identity >> 96), format!("{name}~{identity:032x}"));
-        let same = if folds_case { short.to_lowercase() } else { short.clone() };
+        let same = if folds_case { fold_case(&short) } else { short.clone() };
         let is_free = !is_kept(&short) && new_names.insert(same);
         if is_free { short } else { long }
     };
@@ -85,6 +93,17 @@ pub(super) fn make_names_unique(candidates: &mut [Candidate], folds_case: impl F
     for (index, name) in renamed.into_iter().zip(unique_names) {
         candidates[index].name = name.into();
     }
+    Ok(())
+}
+
+/// Returns `name` in a form that is the same for all names that differ only in case.
+pub fn fold_case(name: &str) -> String {
+    folded(name).collect()
+}
+
+/// Both conversions are needed: some letters have two lower-case forms, such as the Greek sigma.
+fn folded(name: &str) -> impl Iterator<Item = char> + '_ {
+    name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase)
 }
 
 /// Returns the indices of the candidates, sorted by [`compare_names`].
@@ -130,7 +149,7 @@ fn compare_folded(one: &str, other: &str) -> Ordering {
         let lower = |byte: u8| byte.to_ascii_lowercase();
         return one.bytes().map(lower).cmp(other.bytes().map(lower));
     }
-    one.chars().flat_map(char::to_lowercase).cmp(other.chars().flat_map(char::to_lowercase))
+    folded(one).cmp(folded(other))
 }
 
 /// Returns `true` if two different names differ only in case.

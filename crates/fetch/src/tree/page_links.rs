@@ -167,7 +167,7 @@ impl Tree {
                 .and_then(|directory| self.pages.paths.assign_file(&link.path, &directory, &is_directory));
             match path {
                 None => self.pages.skipped.nameless += 1,
-                Some(path) if self.is_path_excluded(&path) || !self.is_included(&path) => {
+                Some(path) if self.is_path_excluded(&path) || !self.rules.includes(&path) => {
                     self.pages.skipped.excluded += 1;
                 }
                 Some(path) => files.push(self.page_entry(link.url, path, link.depth, link.position)),

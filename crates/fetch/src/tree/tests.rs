@@ -109,7 +109,7 @@ fn names_that_differ_in_case_get_suffixes_where_the_directory_folds_case() {
     ];
     let names = |entries: Vec<Entry>, folds_case: bool| {
         let (tree, root) = tree("http://h/", TreeRules::default());
-        let mut tree = tree.with_case_probe(move |directory| folds_case && directory.is_empty());
+        let mut tree = tree.with_case_probe(move |directory| Ok(folds_case && directory.is_empty()));
         let classified = tree.classify(&root, entries);
         let directories = classified.directories.into_iter().map(|directory| directory.path);
         classified.files.map(|file| file.path).chain(directories).collect::<std::collections::BTreeSet<_>>()
@@ -125,6 +125,33 @@ fn names_that_differ_in_case_get_suffixes_where_the_directory_folds_case() {
     assert_eq!(names(entries.iter().rev().cloned().collect(), true), distinct, "in any order");
 }
 
+#[test]
+fn patterns_select_names_without_the_suffix() {
+    let entries = ["A.txt", "a.txt", "B.bin", "b.bin"].map(|name| file(name, &format!("http://h/{name}")));
+    let rules = TreeRules { include: vec![Glob::new("*.txt").expect("a pattern")], ..TreeRules::default() };
+    let (tree, root) = tree("http://h/", rules);
+    let classified = tree.with_case_probe(|_| Ok(true)).classify(&root, entries.to_vec());
+    let paths: Vec<_> = classified.files.map(|file| file.path).collect();
+    assert!(
+        paths.len() == 2 && paths.iter().all(|path| path.to_lowercase().starts_with("a.txt")),
+        "{paths:?}"
+    );
+}
+
+#[test]
+fn listing_has_no_files_if_it_is_unknown_whether_the_directory_folds_case() {
+    let failed = || Error::new(Code::SinkFailed, Phase::Deliver, "no space");
+    let (tree, root) = tree("http://h/", TreeRules::default());
+    let mut tree = tree.with_case_probe(move |_| Err(failed()));
+    let mut classify = |names: [&str; 2]| {
+        let entries = names.map(|name| file(name, &format!("http://h/{name}")));
+        let classified = tree.classify(&root, entries.to_vec());
+        (classified.files.len(), classified.error.map(|error| error.code()))
+    };
+    assert_eq!(classify(["a", "b"]), (2, None), "the directory is not asked");
+    assert_eq!(classify(["c", "C"]), (0, Some(Code::SinkFailed)));
+}
+
 /// A hostile server lists a name with the suffix that another entry would get, in other case.
 #[test]
 fn listed_name_is_not_given_to_another_entry_where_the_directory_folds_case() {
@@ -133,7 +160,7 @@ fn listed_name_is_not_given_to_another_entry_where_the_directory_folds_case() {
     let entries =
         [file("A", "http://h/A"), file("a", "http://h/a"), file(&listed, &format!("http://h/{listed}"))];
     let (tree, root) = tree("http://h/", TreeRules::default());
-    let classified = tree.with_case_probe(|_| true).classify(&root, entries.to_vec());
+    let classified = tree.with_case_probe(|_| Ok(true)).classify(&root, entries.to_vec());
     let folded: HashSet<String> = classified.files.map(|file| file.path.to_lowercase()).collect();
     assert_eq!(folded.len(), entries.len(), "{folded:?}");
 }
@@ -200,7 +227,7 @@ fn globs_select_entries() {
     let classified = tree.classify(&root, two.to_vec());
     assert_eq!(classified.names.len(), 2, "names contains excluded entries too");
     assert_eq!(classified.files.len(), 1, "entries before the limit are fetched");
-    assert!(classified.limit_error.is_some(), "one too many");
+    assert!(classified.error.is_some(), "one too many");
     assert!(Glob::new("a***b").is_err());
 }
 

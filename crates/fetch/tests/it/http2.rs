@@ -142,13 +142,13 @@ fn connection_is_shared_on_its_runtime_only() {
     let server = server(&cert, answer_with_connection_number);
     let shared = fetcher(&cert, 0);
     let blocking = || blocking::Fetcher::from_fetcher(shared.clone()).expect("a runtime");
-    let (first, second) = (blocking(), blocking());
-    for (fetcher, number) in
-        [(&first, "0"), (&second, "1"), (&blocking(), "2"), (&first, "0"), (&second, "1")]
-    {
-        let text = fetcher.get(url(server)).and_then(blocking::Response::text).expect("a response");
-        assert_eq!(text, number, "the number of the connection");
-    }
+    let get = |fetcher: &blocking::Fetcher| {
+        fetcher.get(url(server)).and_then(blocking::Response::text).expect("a response")
+    };
+    let (first, second, third) = (blocking(), blocking(), blocking());
+    assert_eq!([&first, &second, &third].map(get), ["0", "1", "2"], "the numbers of the connections");
+    drop(third);
+    assert_eq!([&first, &second].map(get), ["0", "1"]);
 }
 
 #[tokio::test]

@@ -28,10 +28,10 @@ fn fetch_in_turn_with(policy: Policy, url: &str, content: &str) {
         let text = fetcher.get(url).and_then(blocking::Response::text).expect("the object");
         assert_eq!(text.trim_end(), content);
     };
-    let (first, second) = (blocking(), blocking());
-    for fetcher in [&first, &second, &blocking(), &first, &second] {
-        fetch(fetcher);
-    }
+    let (first, second, third) = (blocking(), blocking(), blocking());
+    [&first, &second, &third].into_iter().for_each(fetch);
+    drop(third);
+    [&first, &second].into_iter().for_each(fetch);
 }
 
 #[test]

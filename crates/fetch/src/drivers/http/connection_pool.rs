@@ -60,7 +60,7 @@ impl ConnectionPool {
         }
     }
 
-    /// Returns `true` if a connection for `key` is in the pool.
+    /// Returns `true` if a connection of the current runtime for `key` is in the pool.
     pub(super) fn contains(&self, key: &HttpPoolKey) -> bool {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let runtime = Handle::current().id();

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::runtime::{Handle, Id};
 use tokio::sync::MutexGuard;
 
 use super::connection::Connection;
@@ -15,7 +16,7 @@ const MAX_SERVERS: usize = 4096;
 
 /// The first connections to all servers.
 #[derive(Default)]
-pub(super) struct FirstConnections(Mutex<HashMap<HttpPoolKey, Arc<FirstConnection>>>);
+pub(super) struct FirstConnections(Mutex<HashMap<(HttpPoolKey, Id), Arc<FirstConnection>>>);
 
 /// The first connection to one server.
 #[derive(Default)]
@@ -26,14 +27,14 @@ pub(super) struct FirstConnection {
 }
 
 impl FirstConnections {
-    /// Returns the first connection to the server of `key`.
+    /// Returns the first connection of the current runtime to the server of `key`.
     pub(super) fn of(&self, key: &HttpPoolKey) -> Arc<FirstConnection> {
         let mut servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // What is forgotten is negotiated again.
         if servers.len() >= MAX_SERVERS {
             servers.clear();
         }
-        servers.entry(key.clone()).or_default().clone()
+        servers.entry((key.clone(), Handle::current().id())).or_default().clone()
     }
 }
 

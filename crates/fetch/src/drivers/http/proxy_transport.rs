@@ -1,4 +1,4 @@
-//! Sends a request through a proxy with reqwest: HTTP proxies, CONNECT, SOCKS 4 and 5. Each proxy has one client.
+//! Sends a request through a proxy with reqwest: HTTP proxies, CONNECT, SOCKS 4 and 5. Each proxy has one client for each runtime.
 //!
 //! The clients connect only to addresses that `Connector` has checked. Redirects, retries, Referer and the proxy
 //! variables of the environment are switched off in reqwest, because the engine handles them.
