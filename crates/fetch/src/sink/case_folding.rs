@@ -156,6 +156,15 @@ mod tests {
     }
 
     #[test]
+    fn link_at_the_name_of_the_created_file_is_not_followed() {
+        let dir = tempfile::tempdir().expect("a directory");
+        std::os::unix::fs::symlink("target", dir.path().join(CASE_PROBE)).expect("a link");
+        let probed = handle(dir.path()).created_file_folds_case().expect("an answer");
+        assert_eq!(probed.expect_err("an error").code(), Code::SinkFailed);
+        assert!(!dir.path().join("target").exists());
+    }
+
+    #[test]
     fn case_is_found_out_by_several_threads_at_once() {
         let dir = tempfile::tempdir().expect("a directory");
         let (handle, folds_case) = (handle(dir.path()), system_folds_case());
