@@ -98,7 +98,7 @@ pub(super) fn make_names_unique(
 
 /// Returns `name` in a form that is the same for all names that differ only in case.
 pub fn fold_case(name: &str) -> String {
-    folded(name).collect()
+    if name.is_ascii() { name.to_ascii_lowercase() } else { folded(name).collect() }
 }
 
 /// Both conversions are needed: some letters have two lower-case forms, such as the Greek sigma.
