@@ -1,4 +1,4 @@
-//! Directories that do not distinguish names that differ only in case.
+//! Caches which directories fold case: names in them that differ only in case are the same file.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use fetch_url::mirror::DirHandle;
 
-/// Whether directories fold case, for each directory in which that had to be found out.
+/// The directories that were probed, and whether each of them folds case.
 #[derive(Default)]
 pub(super) struct CaseFolding {
     known: RefCell<HashMap<PathBuf, bool>>,
-    /// It is found out from existing files only.
+    /// Only existing files are looked up; no file is created.
     is_dry_run: bool,
 }
 

@@ -27,10 +27,10 @@ pub(super) fn delete_extraneous(
         if !is_inside_mirror(path) || !is_extraneous(path, false, listed) {
             continue;
         }
+        let Some((parent, name)) = open_parent(directory, path) else { continue };
         if spellings.is_listed(path, listed) {
             continue;
         }
-        let Some((parent, name)) = open_parent(directory, path) else { continue };
         match parent.file_metadata(name).map(|file| finished.is_unchanged(&file)) {
             None => continue,
             Some(false) => {
@@ -85,17 +85,17 @@ pub(super) fn remove_entry_of_other_kind(
     count
 }
 
-/// Finds listed names that differ from those of a local path only in case. Where the file system does not distinguish
-/// them, the path leads to the listed file.
+/// Finds listed names that differ from those of a local path only in case. If the directory folds case, the path leads to
+/// the listed file.
 struct OtherSpellings<'d> {
     directory: &'d Path,
-    /// The listed names of directories without regard to case, or `None` where the file system distinguishes case.
+    /// The listed names of each directory after [`fold_case`], or `None` if the directory distinguishes case.
     folded: HashMap<String, Option<HashSet<String>>>,
 }
 
 impl OtherSpellings<'_> {
-    /// Returns `true` if the first name of `path` that its listed parent does not contain is listed in another
-    /// spelling, and leads to the same file.
+    /// Returns `true` if `path` leads to a listed file or directory whose name differs from its own only in case. The
+    /// parent directory of `path` must exist.
     fn is_listed(&mut self, path: &str, listed: &ListedNames) -> bool {
         let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
         for end in ends {
@@ -118,7 +118,7 @@ impl OtherSpellings<'_> {
         let directory = self.directory;
         let names = self.folded.entry(parent.to_owned()).or_insert_with(|| {
             let opened = DirHandle::open_or_create(directory, parent).ok()?;
-            // The local file is an entry that shows it.
+            // If no local name has ASCII letters to look up, nothing is deleted.
             let folds_case = opened.entries_fold_case() != Some(false);
             folds_case.then(|| entries.keys().map(|name| fold_case(name)).collect())
         });
@@ -243,7 +243,7 @@ mod tests {
         assert!(!is_extraneous("a", false, &ListedNames::new()), "nothing was listed");
     }
 
-    /// No name here shows whether the file system distinguishes case, so that it counts as one that does not.
+    /// No local name has ASCII letters, so the directory counts as one that folds case.
     #[test]
     fn file_that_is_listed_in_another_case_is_kept_where_case_is_not_distinguished() {
         let dir = tempfile::tempdir().expect("a directory");
@@ -262,6 +262,21 @@ mod tests {
         });
         assert_eq!(result.expect("no error"), (1, 0));
         assert_eq!(deleted, ["\u{f6}"]);
+    }
+
+    #[test]
+    fn directory_that_was_removed_is_not_created_again() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| dir.path().join(name);
+        let mut journal = Journal::open(&at("journal"), "x", true).expect("a journal");
+        fs::create_dir(at("d")).expect("a directory");
+        fs::write(at("d/gone"), "").expect("a file");
+        journal.add("d/gone", "", "", &fs::metadata(at("d/gone")).expect("metadata")).expect("a line");
+        fs::remove_dir_all(at("d")).expect("removed");
+        let listed = listed(&[("", &["d/"]), ("d", &["x"])]);
+        let deleted = delete_extraneous(dir.path(), &mut journal, &listed, |_, _, _| Ok(()));
+        assert_eq!(deleted.expect("no error"), (0, 0));
+        assert!(!at("d").exists());
     }
 
     #[test]

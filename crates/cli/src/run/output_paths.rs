@@ -71,7 +71,7 @@ pub(super) struct OutputPaths {
     hash: RandomState,
     /// The owners of the paths.
     owners: RefCell<BTreeMap<PathKey, Owner>>,
-    /// Whether the directories with several spellings of a name distinguish them.
+    /// The directories that were probed because two paths in them differ only in case.
     case_folding: CaseFolding,
     /// The directories of the paths, by the hash of their paths.
     directories: RefCell<HashMap<u64, FileId>>,

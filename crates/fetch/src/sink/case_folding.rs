@@ -34,7 +34,7 @@ impl DirHandle {
     }
 
     /// Returns whether names that differ only in case are the same in the directory, or `None` if it contains no name
-    /// that shows it. Nothing is created.
+    /// with ASCII letters to look up in the other case. Nothing is created.
     pub fn entries_fold_case(&self) -> Option<bool> {
         let names = || {
             fs::read_dir(self.path("")).ok().map(|entries| entries.flatten().map(|entry| entry.file_name()))
