@@ -16,7 +16,7 @@ pub struct TreeRules {
     pub exclude: Vec<Glob>,
     /// Keeps a leading dot of names, instead of replacing it.
     pub keeps_dots: bool,
-    /// Collects the names of each listing in [`Classified::names`], to find local files that are no longer listed.
+    /// Collects the names of each listing in [`Classified::names`](super::Classified::names), to find local files that are no longer listed.
     pub collects_names: bool,
     /// Follows only links of pages to requisites, such as images and style sheets, also outside the start
     /// directory on its server.
