@@ -104,7 +104,7 @@ impl OtherSpellings<'_> {
             if !entries.contains_key(name) {
                 return self
                     .folded_names(parent, entries)
-                    .is_some_and(|names| names.contains(&fold_case(name)));
+                    .is_some_and(|names| names.contains(&*fold_case(name)));
             }
         }
         false
@@ -120,7 +120,7 @@ impl OtherSpellings<'_> {
             let opened = DirHandle::open_or_create(directory, parent).ok()?;
             // If no local name has ASCII letters to look up, nothing is deleted.
             let folds_case = opened.entries_fold_case() != Some(false);
-            folds_case.then(|| entries.keys().map(|name| fold_case(name)).collect())
+            folds_case.then(|| entries.keys().map(|name| fold_case(name).into_owned()).collect())
         });
         names.as_ref()
     }

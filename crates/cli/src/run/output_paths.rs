@@ -1,8 +1,10 @@
 //! Output paths of a run: two transfers must not write the same file.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::os::unix::fs::MetadataExt as _;
@@ -172,11 +174,13 @@ impl OutputPaths {
         let known = path.parent().zip(path.file_name());
         let known = known.and_then(|(parent, name)| Some((self.directory_id(parent)?, name)));
         let (id, name) = known.map_or((None, path.as_os_str()), |(id, name)| (Some(id), name));
-        let folded = match name.to_str() {
-            Some(name) => self.hash.hash_one((id, fold_case(name))),
-            None => self.hash.hash_one((id, name)),
+        let exact = self.hash.hash_one((id, name));
+        let folded = match name.to_str().map(fold_case) {
+            Some(Cow::Owned(folded)) => self.hash.hash_one((id, OsStr::new(&*folded))),
+            Some(Cow::Borrowed(_)) | None => exact,
         };
-        (folded, self.short_hash((id, name)))
+        // The lower half of the hash.
+        (folded, exact as u32)
     }
 
     /// Returns `true` if a path is reserved that differs from `path` only in case, and is the same file.

@@ -1,5 +1,6 @@
 //! Local names of entries: sanitised, and unique in their directory.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
@@ -85,7 +86,7 @@ pub(super) fn make_names_unique(
             parse(url).map_or_else(|_| digest_of(url.as_bytes()), |url| resource_identity(&url.url));
         // A hostile server could list a file with the short suffix.
         let (short, long) = (format!("{name}~{:08x}", identity >> 96), format!("{name}~{identity:032x}"));
-        let same = if folds_case { fold_case(&short) } else { short.clone() };
+        let same = if folds_case { fold_case(&short).into_owned() } else { short.clone() };
         let is_free = !is_kept(&short) && new_names.insert(same);
         if is_free { short } else { long }
     };
@@ -97,8 +98,12 @@ pub(super) fn make_names_unique(
 }
 
 /// Returns `name` in a form that is the same for all names that differ only in case.
-pub fn fold_case(name: &str) -> String {
-    if name.is_ascii() { name.to_ascii_lowercase() } else { folded(name).collect() }
+pub fn fold_case(name: &str) -> Cow<'_, str> {
+    match name {
+        name if !name.is_ascii() => folded(name).collect(),
+        name if name.bytes().any(|byte| byte.is_ascii_uppercase()) => name.to_ascii_lowercase().into(),
+        name => name.into(),
+    }
 }
 
 /// Both conversions are needed: some letters have two lower-case forms, such as the Greek sigma.
