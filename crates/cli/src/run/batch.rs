@@ -309,8 +309,10 @@ impl Batch {
                 render::print_error(&error, None)
             }
         };
-        if let Some(log) = run.log_of_results().filter(|_| !run.options.is_dry_run) {
-            log.close(run.mirror.is_none() && totals.failed == 0).await;
+        if let Some(log) = run.log_of_results().filter(|_| !run.options.is_dry_run)
+            && let Some(error) = log.close(run.mirror.is_none() && totals.failed == 0).await
+        {
+            self.note_log_error(&error);
         }
         if let Some(events) = run.events.as_ref().filter(|_| !run.has_single_transfer()) {
             events.summary(&totals);

@@ -45,9 +45,14 @@ impl ResultLog for JournalFile {
     }
 
     /// Deletes the journal if all files are complete, otherwise syncs it to disk.
-    async fn close(&self, is_complete: bool) {
-        let mut journal = self.journal.borrow_mut();
-        if is_complete { journal.remove() } else { journal.sync() }
+    async fn close(&self, is_complete: bool) -> Option<Error> {
+        if is_complete {
+            self.journal.borrow().remove();
+            return None;
+        }
+        let error = self.flush();
+        self.journal.borrow_mut().sync();
+        error
     }
 }
 

@@ -37,9 +37,10 @@ impl ResultLog for QueueWorker {
         }
     }
 
-    async fn close(&self, _is_complete: bool) {
+    async fn close(&self, _is_complete: bool) -> Option<Error> {
         if let Some(worker) = self.worker() {
             worker.close().await;
         }
+        None
     }
 }

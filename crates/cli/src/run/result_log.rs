@@ -37,6 +37,6 @@ pub(super) trait ResultLog {
     /// Stores results as they are added; it never returns.
     async fn store(&self, note_error: impl Fn(Error));
 
-    /// Ends the log. `is_complete` is `true` if no transfer of the batch failed.
-    async fn close(&self, is_complete: bool);
+    /// Ends the log. `is_complete` is `true` if no transfer of the batch failed. Returns the first error of a write.
+    async fn close(&self, is_complete: bool) -> Option<Error>;
 }

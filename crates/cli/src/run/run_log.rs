@@ -32,7 +32,7 @@ impl ResultLog for RunLog<'_> {
         }
     }
 
-    async fn close(&self, is_complete: bool) {
+    async fn close(&self, is_complete: bool) -> Option<Error> {
         match self {
             Self::Journal(journal) => journal.close(is_complete).await,
             #[cfg(feature = "queue")]

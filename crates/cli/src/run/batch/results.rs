@@ -47,7 +47,10 @@ impl Batch {
         }
     }
 
-    fn note_log_error(&self, error: &Error) {
+    pub(super) fn note_log_error(&self, error: &Error) {
+        if self.run.log.is_silent {
+            return;
+        }
         let text = match &self.run.journal {
             Some(_) => {
                 format!("the journal could not be written, so a later run may fetch this file again: {error}")

@@ -381,22 +381,41 @@ fn batch_runs_without_journal_if_it_cannot_be_created() {
 /// The file size limit stops the journal after 1 KiB: all files are downloaded, and files without a journal line are
 /// fetched again by the next run.
 #[test]
-fn batch_finishes_when_journal_cannot_grow() {
+fn batch_finishes_when_journal_cannot_grow_and_says_so_once() {
+    for (options, notes) in [("", 1), ("-Z", 1), ("-s", 0)] {
+        let (site, dir) = (start_server(), temp_dir());
+        let names: Vec<String> = (10..40).map(|number| format!("f{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let lines = urls(&site, &[&names[..], &["no"]].concat());
+        fs::write(dir.path().join("list"), lines.join("\n")).expect("a list");
+        let mut command = Command::new("sh");
+        isolate_environment(&mut command);
+        let script = format!("ulimit -f 2; trap '' XFSZ; exec \"$F\" {options} --retry 0 --input-file list");
+        command.env("F", BINARY).current_dir(dir.path()).args(["-c", &script]);
+        let result = run_command(command);
+        result.assert_exit(78);
+        let note = "note: the journal could not be written, so a later run may fetch";
+        assert_eq!(result.stderr.matches(note).count(), notes, "{options}: {}", result.stderr);
+        assert_eq!(entry_names(dir.path()).iter().filter(|name| name.starts_with('f')).count(), 30);
+        let before = site.requests().len();
+        batch(dir.path(), &urls(&site, &names), &["-C", "-"]).assert_exit(0);
+        assert!(site.requests().len() - before <= 30);
+        assert!(!dir.path().join(".list.journal").exists());
+    }
+}
+
+/// The only line is written after the last file. The limit of the file size is 1 KiB, which the file itself does not reach.
+#[test]
+fn journal_that_has_no_room_for_its_last_line_is_reported() {
     let (site, dir) = (start_server(), temp_dir());
-    let names: Vec<String> = (10..40).map(|number| format!("f{number}")).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let lines = urls(&site, &[&names[..], &["no"]].concat());
-    fs::write(dir.path().join("list"), lines.join("\n")).expect("a list");
+    let last = format!("{}f", "directory/".repeat(98));
+    fs::write(dir.path().join("list"), urls(&site, &["no", &last]).join("\n")).expect("a list");
     let mut command = Command::new("sh");
     isolate_environment(&mut command);
     let script = "ulimit -f 2; trap '' XFSZ; exec \"$F\" --retry 0 --input-file list";
     command.env("F", BINARY).current_dir(dir.path()).args(["-c", script]);
-    run_command(command).assert_exit(78);
-    assert_eq!(entry_names(dir.path()).iter().filter(|name| name.starts_with('f')).count(), 30);
-    let before = site.requests().len();
-    batch(dir.path(), &urls(&site, &names), &["-C", "-"]).assert_exit(0);
-    assert!(site.requests().len() - before <= 30);
-    assert!(!dir.path().join(".list.journal").exists());
+    run_command(command).assert_exit(78).assert_stderr_contains("the journal could not be written");
+    assert!(dir.path().join("f").exists());
 }
 
 /// 100,000 lines, all but the last one complete, in at most 64 MiB. To be fast, the test uses 1,000 hard links to one file in
