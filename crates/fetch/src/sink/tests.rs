@@ -53,6 +53,25 @@ fn fifo_without_a_reader_fails_with_the_reason() {
 }
 
 #[test]
+fn part_file_that_another_process_removed_or_replaced_is_an_error_and_stays_as_it_is() {
+    for replacement in [None, Some("of another process")] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| directory.path().join(name);
+        let file = FileSink::open(&at("x"), FileOptions::default()).expect("a file");
+        let mut target = begin(Sink::file(file));
+        target.write(&[vec![b'x'; 70_000].into()]).expect("written");
+        std::fs::remove_file(at("x.fetch-url.part")).expect("removed");
+        if let Some(replacement) = replacement {
+            std::fs::write(at("x.fetch-url.part"), replacement).expect("a file");
+        }
+        let error = target.finish().expect_err("an error");
+        assert_eq!(error.code(), Code::SinkFailed);
+        assert!(!at("x").exists());
+        assert_eq!(std::fs::read_to_string(at("x.fetch-url.part")).ok().as_deref(), replacement);
+    }
+}
+
+#[test]
 fn copy_of_a_file_has_no_permissions_for_others_that_the_file_does_not_have() {
     for (source_mode, allowed) in [(0o600, 0o700), (0o440, 0o740), (0o777, 0o777)] {
         let directory = tempfile::tempdir().expect("a directory");

@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot be set up fails")]
 
+mod complete_resume;
 mod credentials;
 mod driver_contract;
 mod exchange;
@@ -9,6 +10,7 @@ mod explain;
 mod file_listing;
 mod gopher_listing;
 mod http2;
+mod idle_connections;
 mod listing_limit;
 mod policy;
 mod redirects;

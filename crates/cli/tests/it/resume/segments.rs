@@ -292,6 +292,23 @@ fn changed_size_or_time_between_segments_fails() {
     }
 }
 
+/// The server sends other bytes with the same entity tag when the first segment is continued.
+#[test]
+fn changed_bytes_of_a_continued_segment_fail() {
+    let ranges = AtomicUsize::new(0);
+    let server = HttpServer::start(move |request| {
+        let count = request.header_text("range").map_or(0, |_| ranges.fetch_add(1, Ordering::Relaxed) + 1);
+        let bytes = if count > 4 { vec![b'x'; SIZE] } else { content() };
+        let reply = file_handler(bytes, strong_etag_headers())(request);
+        if count == 1 { reply.cut_body_at(300_000) } else { reply }
+    });
+    let (server, target) = (server.expect("a server"), Target::new(OldFile::Present).expect("a directory"));
+    let result = run_in_segments(&target, &server.url("/o"), &["--retry", "2", "--retry-delay", "0.05"]);
+    result.assert_exit(33).assert_stderr_contains("the object changed");
+    assert_eq!(range_count(&server), 5);
+    assert!(target.is_untouched().expect("a directory"));
+}
+
 /// The time limit is the same as for one connection.
 #[test]
 fn max_time_limits_all_segments() {
