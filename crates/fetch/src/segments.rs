@@ -4,7 +4,7 @@
 //! This requires the size of the object, a validator, which must be the same for all segments of a server, and a
 //! server that supports ranges. Servers of copies of the object can share the segments; a checksum then shows that the
 //! copies are the same. If the download fails, the bytes from the start up to the first gap are kept in the
-//! `.part` file for a resume.
+//! `.part` file for a resume, unless they are of several servers.
 
 mod assembly;
 mod layout;
@@ -181,26 +181,18 @@ impl Object {
             let detail = "segments of several servers need a checksum";
             return Err(Error::new(Code::Usage, Phase::Deliver, detail));
         }
-        let target = sink.begin(self.meta())?;
+        let target = sink.begin(&self.meta_of_segments())?;
         if !target.supports_random_writes() {
             return Err(Error::new(Code::Usage, Phase::Deliver, "only a file can be written in segments"));
         }
         started.resize_with(segments.len(), || None);
-        let assembly = Mutex::new(Assembly { target, segments, done: 0, size: self.size, progress });
+        let assembly = Mutex::new(Assembly::new(target, segments, self.size, progress));
         locked(&assembly).add_progress(0);
         let fetching = try_join_all(self.fetch_segments(started, &assembly));
         self.deadline.bound_total(Phase::Body, fetching).await?;
-        let Assembly { mut target, segments, .. } =
-            assembly.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for overlap in segments.iter().flat_map(|segment| &segment.overlaps) {
-            if target.read_at(overlap.offset, overlap.bytes.len())? != overlap.bytes {
-                target.set_valid_length(0);
-                let detail = "the server did not start at the requested offset, or the object changed";
-                return Err(Error::new(Code::RangeRefused, Phase::Body, detail));
-            }
-        }
-        target.set_valid_length(self.size);
-        let completed = self.deadline.bound_total(Phase::Deliver, finish_on_blocking_thread(target)).await?;
+        let mut assembly = assembly.into_inner().unwrap_or_else(PoisonError::into_inner);
+        assembly.record_valid_bytes()?;
+        let completed = self.finish(assembly.target).await?;
         Ok(Receipt {
             notes: Vec::new(),
             missing_terminator: None,
@@ -214,6 +206,23 @@ impl Object {
             digest: completed.digest,
             file: completed.file,
         })
+    }
+
+    /// Returns the metadata by which the partial file is kept. That of the object describes the response to HEAD, which
+    /// cannot be resumed.
+    fn meta_of_segments(&self) -> Meta {
+        let mut meta = self.meta().clone();
+        // That the bytes of copies belong together is known only at the end, by the checksum.
+        meta.is_resumable = self.sources.len() == 1 && !has_field(&meta, "content-encoding");
+        meta
+    }
+
+    /// Verifies the checksum and renames the file, on a blocking thread.
+    async fn finish(&self, mut target: Target) -> Result<Finished, Error> {
+        let digest = on_blocking_thread(move || target.digest_segments().map(|()| target));
+        let target = self.deadline.bound_total(Phase::Deliver, digest).await?;
+        // Not bounded: the file would get its name although the download is reported as failed.
+        on_blocking_thread(move || target.finish()).await
     }
 
     fn fetch_segments<'s>(
@@ -321,10 +330,10 @@ impl Object {
     }
 }
 
-/// Verifies the checksum and renames the file, on a blocking thread.
-async fn finish_on_blocking_thread(mut target: Target) -> Result<Finished, Error> {
-    let digest_and_rename = move || target.digest_segments().and_then(|()| target.finish());
-    let outcome = tokio::task::spawn_blocking(digest_and_rename).await;
+async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let outcome = tokio::task::spawn_blocking(work).await;
     outcome.map_err(|error| Error::new(Code::Internal, Phase::Deliver, error.to_string()))?
 }
 
@@ -335,6 +344,10 @@ fn announces_ranges(meta: &Meta) -> bool {
         name.eq_ignore_ascii_case("accept-ranges") && value.eq_ignore_ascii_case(b"bytes")
     };
     meta.url.scheme().family != SchemeFamily::Http || meta.fields.iter().any(is_announced)
+}
+
+fn has_field(meta: &Meta, name: &str) -> bool {
+    meta.fields.iter().any(|(field, _)| field.eq_ignore_ascii_case(name))
 }
 
 /// Returns `true` if the protocol can return a byte range of an object whose size it reports.

@@ -268,11 +268,12 @@ impl Target {
     }
 
     /// Records that the first `bytes` bytes of the object are written without a gap.
-    pub(crate) fn set_valid_length(&mut self, bytes: u64) {
-        if let TargetKind::Part(part) = &mut self.kind {
-            part.state.bytes = bytes;
-        }
+    pub(crate) fn set_valid_length(&mut self, bytes: u64) -> Result<(), Error> {
         self.written = bytes;
+        match &mut self.kind {
+            TargetKind::Part(part) => part.set_length(bytes),
+            _ => Ok(()),
+        }
     }
 
     /// Returns `true` if a write can block for long: a pipe, or a terminal. Such writes must not run on the thread

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::layout::{OVERLAP_LEN, Overlap, Segment, contiguous_length};
+use super::layout::{OVERLAP_LEN, Overlap, Segment};
 use crate::sink::Target;
 use crate::{Body, Code, Error, Phase, Progress};
 
@@ -13,9 +13,20 @@ pub(super) struct Assembly<'w> {
     pub(super) done: u64,
     pub(super) size: u64,
     pub(super) progress: &'w mut dyn Progress,
+    /// The segments do not fit together.
+    has_conflict: bool,
 }
 
-impl Assembly<'_> {
+impl<'w> Assembly<'w> {
+    pub(super) fn new(
+        target: Target,
+        segments: Vec<Segment>,
+        size: u64,
+        progress: &'w mut dyn Progress,
+    ) -> Self {
+        Self { target, segments, done: 0, size, progress, has_conflict: false }
+    }
+
     pub(super) fn add_progress(&mut self, bytes: u64) {
         self.done += bytes;
         self.progress.update(self.done, Some(self.size));
@@ -33,9 +44,41 @@ impl Assembly<'_> {
         }
         self.target.write_at(segment.next_offset, bytes)?;
         segment.next_offset += length;
-        self.target.set_valid_length(contiguous_length(&self.segments));
         self.add_progress(length);
-        Ok(())
+        self.record_valid_bytes()
+    }
+
+    /// Records the number of bytes from the start that have no gap and whose overlaps match.
+    ///
+    /// # Errors
+    /// [`Code::RangeRefused`] if an overlap does not match; nothing is kept then.
+    pub(super) fn record_valid_bytes(&mut self) -> Result<(), Error> {
+        let valid = if self.has_conflict { None } else { self.count_valid_bytes()? };
+        let Some(valid) = valid else {
+            self.has_conflict = true;
+            self.target.set_valid_length(0)?;
+            let detail = "the server did not start at the requested offset, or the object changed";
+            return Err(Error::new(Code::RangeRefused, Phase::Body, detail));
+        };
+        self.target.set_valid_length(valid)
+    }
+
+    /// Compares the overlaps of all segments up to the first incomplete one with the bytes before them, once. Returns
+    /// the number of bytes up to there, or `None` if an overlap does not match.
+    fn count_valid_bytes(&mut self) -> Result<Option<u64>, Error> {
+        let mut valid = 0;
+        for segment in &mut self.segments {
+            for overlap in segment.overlaps.drain(..) {
+                if self.target.read_at(overlap.offset, overlap.bytes.len())? != overlap.bytes {
+                    return Ok(None);
+                }
+            }
+            valid = segment.next_offset;
+            if segment.next_offset <= segment.last {
+                break;
+            }
+        }
+        Ok(Some(valid))
     }
 }
 

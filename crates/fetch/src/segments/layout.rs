@@ -15,7 +15,7 @@ pub(super) struct Segment {
     pub(super) next_offset: u64,
     /// The offset of the last byte of the segment.
     pub(super) last: u64,
-    /// The overlaps received before the segment, one for each request.
+    /// The overlaps received before the segment, one for each request, until they are compared.
     pub(super) overlaps: Vec<Overlap>,
 }
 
@@ -54,15 +54,6 @@ pub(super) fn divide(size: u64, max_segments: u64) -> Vec<Segment> {
         .collect()
 }
 
-/// Returns the number of bytes from the start without a gap.
-pub(super) fn contiguous_length(segments: &[Segment]) -> u64 {
-    let broken = segments.iter().find(|segment| segment.next_offset <= segment.last);
-    broken.map_or_else(
-        || segments.last().map_or(0, |segment| segment.next_offset),
-        |segment| segment.next_offset,
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,14 +78,5 @@ mod tests {
             }
             assert_eq!(next, size);
         }
-    }
-
-    #[test]
-    fn contiguous_length_ends_at_the_first_incomplete_segment() {
-        let segment = |next_offset, last| Segment { next_offset, last, overlaps: Vec::new() };
-        assert_eq!(contiguous_length(&[segment(5, 9), segment(20, 19)]), 5);
-        assert_eq!(contiguous_length(&[segment(10, 9), segment(12, 19)]), 12);
-        assert_eq!(contiguous_length(&[segment(10, 9), segment(20, 19)]), 20);
-        assert_eq!(contiguous_length(&[segment(0, 9), segment(20, 19)]), 0);
     }
 }

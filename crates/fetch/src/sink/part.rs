@@ -114,7 +114,12 @@ impl Part {
 
     /// Records that `bytes` more bytes were written.
     pub(super) fn advance(&mut self, bytes: u64) -> Result<(), Error> {
-        self.state.bytes += bytes;
+        self.set_length(self.state.bytes + bytes)
+    }
+
+    /// Records that the first `bytes` bytes were written.
+    pub(super) fn set_length(&mut self, bytes: u64) -> Result<(), Error> {
+        self.state.bytes = bytes;
         if self.is_resumable && self.state_written.elapsed() >= STATE_INTERVAL {
             self.save_state().map_err(failed)?;
         }

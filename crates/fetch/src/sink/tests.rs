@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::dir_handle::DirHandle;
 use super::file::{FileOptions, FileSink};
-use super::{Sink, Target};
-use crate::{Code, Meta};
+use super::{Sink, Target, TargetKind};
+use crate::{Code, Meta, Validator};
 
 fn begin(sink: Sink) -> Target {
     let meta = Meta::new(fetch_url_core::parse("http://h/x").expect("a URL").into_owned().url);
@@ -69,6 +69,30 @@ fn part_file_that_another_process_removed_or_replaced_is_an_error_and_stays_as_i
         assert!(!at("x").exists());
         assert_eq!(std::fs::read_to_string(at("x.fetch-url.part")).ok().as_deref(), replacement);
     }
+}
+
+#[test]
+fn state_of_segments_is_saved_every_few_seconds() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let options = FileOptions::default().resuming(true);
+    let mut meta = Meta::new(fetch_url_core::parse("http://h/x").expect("a URL").into_owned().url);
+    (meta.is_resumable, meta.head.size) = (true, Some(300_000));
+    meta.validator = Some(Validator::ETag("\"1\"".to_owned()));
+    let file = FileSink::open(&directory.path().join("x"), options).expect("a file");
+    let mut target = Sink::file(file).begin(&meta).expect("a target");
+    target.write_at(0, &vec![b'x'; 100_000]).expect("written");
+    target.set_valid_length(100_000).expect("recorded");
+    let state = directory.path().join("x.fetch-url.json");
+    assert!(!state.exists());
+    let TargetKind::Part(part) = &mut target.kind else { panic!("another kind of target") };
+    part.state_written = Instant::now().checked_sub(Duration::from_secs(5)).expect("a time");
+    target.write_at(200_000, b"behind a gap").expect("written");
+    target.set_valid_length(100_000).expect("recorded");
+    assert!(std::fs::read_to_string(state).expect("a state").contains("100000"));
+    // As after SIGKILL.
+    std::mem::forget(target);
+    let file = FileSink::open(&directory.path().join("x"), options);
+    assert_eq!(file.err().map(|error| error.code()), Some(Code::Usage), "it is still locked");
 }
 
 #[test]

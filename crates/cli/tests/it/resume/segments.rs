@@ -5,8 +5,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, mpsc};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -309,6 +309,25 @@ fn changed_bytes_of_a_continued_segment_fail() {
     assert!(target.is_untouched().expect("a directory"));
 }
 
+/// The bytes of the second segment do not belong to the object that the first one belongs to, although the entity tag
+/// is the same. They must not be kept for a resume, which would not compare them.
+#[test]
+fn segments_that_do_not_fit_together_are_not_kept() {
+    let server = HttpServer::start(|request| {
+        let range = request.header_text("range").unwrap_or_default().to_owned();
+        let slow_and_other = !range.is_empty() && !range.starts_with("bytes=0-");
+        let bytes = if slow_and_other { vec![b'x'; SIZE] } else { content() };
+        let reply = file_handler(bytes, strong_etag_headers())(request);
+        if slow_and_other { reply.drip(20_000, Duration::from_millis(300)) } else { reply }
+    });
+    let (server, target) = (server.expect("a server"), Target::new(OldFile::Present).expect("a directory"));
+    let options = ["--retry", "0", "-C", "-", "-m", "10"];
+    let result = run_in_segments(&target, &server.url("/o"), &options);
+    result.assert_exit(33).assert_stderr_contains("the object changed");
+    assert!(target.is_untouched().expect("a directory"));
+    assert!(!part_path(&target.path()).exists() && !part_metadata_path(&target.path()).exists());
+}
+
 /// The time limit is the same as for one connection.
 #[test]
 fn max_time_limits_all_segments() {
@@ -341,6 +360,38 @@ fn require_complete_disables_segments() {
 }
 
 /// The `.part` file contains the bytes before the first gap, and the next run continues from there.
+#[test]
+fn signal_keeps_contiguous_part_file_of_http_for_resume() {
+    for (name, number) in [("INT", 2), ("TERM", 15)] {
+        let is_slow = Arc::new(AtomicBool::new(true));
+        let server = HttpServer::start({
+            let is_slow = is_slow.clone();
+            move |request| {
+                let reply = file_handler(content(), strong_etag_headers())(request);
+                let is_slow = is_slow.load(Ordering::Relaxed);
+                if is_slow { reply.drip(50_000, Duration::from_millis(300)) } else { reply }
+            }
+        });
+        let (server, target) =
+            (server.expect("a server"), Target::new(OldFile::Present).expect("a directory"));
+        let (path, url) = (target.path(), server.url("/o"));
+        let options = ["--segments", "4", "-o"].map(std::ffi::OsStr::new);
+        let child = spawn_fetch_url([&options[..], &[path.as_os_str(), url.as_ref()]].concat());
+        let has_begun =
+            || fs::read(part_path(&path)).is_ok_and(|part| part.starts_with(&content()[..50_000]));
+        assert!(wait_until(Duration::from_secs(30), has_begun), "no data within 30 seconds");
+        send_signal(&child, name);
+        let result = wait_for_exit(child);
+        assert_eq!(result.signal, Some(number), "{result:?}");
+        assert!(target.is_untouched().expect("a directory") && part_metadata_path(&path).exists(), "{name}");
+        is_slow.store(false, Ordering::Relaxed);
+        assert_result(&run_in_segments(&target, &url, &["-C", "-"]), 0, &target);
+        let last = server.requests().last().and_then(|last| Some(last.header_text("range")?.to_owned()));
+        let first = last.and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
+        assert!(first.is_some_and(|first: usize| first > 0 && first < SIZE / 4), "{first:?}");
+    }
+}
+
 #[test]
 fn signal_keeps_contiguous_part_file_for_resume() {
     for (name, number) in [("INT", 2), ("TERM", 15)] {
