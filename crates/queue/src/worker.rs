@@ -172,7 +172,9 @@ impl Worker {
     pub fn delay(&self, id: u64, delay: Duration) {
         let Some(held) = self.shared.leases.remove(id) else { return };
         if let Some(url) = held.line.as_ref().and_then(|line| line.urls().first()) {
-            self.shared.totals().backing_off.insert(host_of(url), Instant::now() + delay);
+            let now = Instant::now();
+            let until = now.checked_add(delay).unwrap_or(now);
+            self.shared.totals().backing_off.insert(host_of(url), until);
         }
         let client = self.shared.client.clone();
         self.in_background(async move {

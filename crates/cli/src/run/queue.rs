@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use fetch_url::internal::HostPermit;
 use fetch_url::news::UpcomingUrls;
@@ -72,24 +73,30 @@ impl WorkQueue {
             };
             return Some((number, work, permit));
         }
+        let mut has_more = true;
         loop {
             if self.is_stopped() {
                 return None;
             }
+            let tried = Instant::now();
             if let Some(ready) = self.take_ready() {
                 return Some(ready);
             }
-            let can_wait = self.waiting.borrow().len() < MAX_WAITING;
+            let is_waiting = !self.waiting.borrow().is_empty();
+            if !has_more && !is_waiting {
+                return None;
+            }
+            let can_take = has_more && self.waiting.borrow().len() < MAX_WAITING;
             let taken = tokio::select! {
                 biased;
-                taken = self.take(), if can_wait => taken,
-                () = self.run.host_limiter.changed(), if !self.waiting.borrow().is_empty() => continue,
+                taken = self.take(), if can_take => taken,
+                () = self.run.host_limiter.changed_since(tried), if is_waiting => {
+                    has_more = true;
+                    continue;
+                }
             };
             let Some((number, work)) = taken else {
-                if self.waiting.borrow().is_empty() {
-                    return None;
-                }
-                self.run.host_limiter.changed().await;
+                has_more = false;
                 continue;
             };
             let Some(url) = self.host_limited_url(&work) else { return Some((number, work, None)) };

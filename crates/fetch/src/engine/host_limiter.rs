@@ -12,6 +12,8 @@ use tokio::sync::Notify;
 const MAX_BUSY_WINDOW: Duration = Duration::from_secs(1);
 /// The shortest window in which busy replies count as one.
 const MIN_BUSY_WINDOW: Duration = Duration::from_millis(50);
+/// The wait of a host if the requested one cannot be represented.
+const MAX_WAIT: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 /// After this many requests without a busy reply, the limit of a host rises by one.
 const REQUESTS_PER_INCREASE: u32 = 16;
 
@@ -83,12 +85,11 @@ impl HostLimiter {
         }
     }
 
-    /// Waits until a permit is released or the wait of a busy host ends, so that [`Self::try_acquire`] may
-    /// succeed.
-    pub async fn changed(&self) {
+    /// Waits until a permit is released or the wait of a host ends that was busy at `tried`, so that
+    /// [`Self::try_acquire`], which failed after `tried`, may succeed.
+    pub async fn changed_since(&self, tried: Instant) {
         let released = self.0.released.notified();
-        let now = Instant::now();
-        let next = self.hosts().values().map(|host| host.not_before).filter(|time| *time > now).min();
+        let next = self.hosts().values().map(|host| host.not_before).filter(|time| *time > tried).min();
         match next {
             None => released.await,
             Some(time) => tokio::select! {
@@ -219,7 +220,7 @@ impl HostState {
 
     /// Halves the limit, and blocks new requests until `wait` is over.
     fn record_busy(&mut self, now: Instant, wait: Duration) {
-        self.not_before = self.not_before.max(now + wait);
+        self.not_before = self.not_before.max(now.checked_add(wait).unwrap_or(now + MAX_WAIT));
         self.finished_since_busy = 0;
         if self.busy_window_end.is_none_or(|until| now >= until) {
             self.busy_window_end = Some(now + wait.clamp(MIN_BUSY_WINDOW, MAX_BUSY_WINDOW));
@@ -334,11 +335,32 @@ mod tests {
     async fn change_is_the_end_of_a_wait_that_is_not_over() {
         let limiter = HostLimiter::new(2);
         let first = limiter.acquire(&url("http://h/a")).await.expect("a permit");
-        let pending = tokio::time::timeout(Duration::from_millis(20), limiter.changed()).await;
-        assert!(pending.is_err(), "the host is not busy, and no permit was released");
+        let pending = tokio::time::timeout(Duration::from_millis(20), limiter.changed_since(Instant::now()));
+        assert!(pending.await.is_err(), "the host is not busy, and no permit was released");
         first.record_busy(Duration::from_millis(20));
         drop(first);
-        limiter.changed().await;
+        limiter.changed_since(Instant::now()).await;
         assert!(limiter.try_acquire(&url("http://h/b")).is_some());
+    }
+
+    #[tokio::test]
+    async fn wait_that_ended_since_the_failed_attempt_is_a_change() {
+        let limiter = HostLimiter::new(2);
+        let first = limiter.acquire(&url("http://h/a")).await.expect("a permit");
+        first.record_busy(Duration::from_millis(20));
+        drop(first);
+        let tried = Instant::now();
+        assert!(limiter.try_acquire(&url("http://h/b")).is_none());
+        std::thread::sleep(Duration::from_millis(30));
+        let changed = tokio::time::timeout(Duration::from_secs(10), limiter.changed_since(tried)).await;
+        assert!(changed.is_ok());
+    }
+
+    #[tokio::test]
+    async fn wait_that_no_clock_can_represent_is_a_long_one() {
+        let limiter = HostLimiter::new(2);
+        let first = limiter.acquire(&url("http://h/a")).await.expect("a permit");
+        first.record_busy(Duration::MAX);
+        assert!(limiter.try_acquire(&url("http://h/b")).is_none());
     }
 }

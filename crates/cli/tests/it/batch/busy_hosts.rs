@@ -5,13 +5,16 @@ use std::io::Read as _;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
+use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use crate::support::{RunResult, http_server, run_fetch_url_in, temp_dir};
+use crate::support::{
+    RunResult, fetch_url_command, http_server, run_fetch_url_in, temp_dir, wait_for_exit, wait_until,
+};
 use fetch_url_tests::{FtpAction, FtpConfig, FtpRule, FtpServer, HttpResponse, HttpServer};
 
 /// Requests that start within this time after the busy response may have been sent before it arrived.
@@ -365,4 +368,29 @@ fn fail_early_cancels_files_that_wait_for_busy_host() {
     batch(dir.path(), &urls(&server, &names), &options).assert_exit(92);
     let request_count = server.requests().len();
     assert!(request_count <= 4, "{request_count} requests");
+}
+
+/// The input ends within a millisecond of the end of the wait, when the second URL waits for the host.
+#[test]
+fn batch_ends_when_its_input_ends_together_with_the_wait_of_a_host() {
+    for trial in 0..12 {
+        let server = http_server(|request| match request.path().as_str() {
+            "/busy" => HttpResponse::new(503),
+            _ => HttpResponse::new(200).body("x"),
+        });
+        let dir = temp_dir();
+        let mut command = fetch_url_command();
+        command
+            .args(["-s", "--retry", "0", "--retry-delay", "0.2", "--input-file", "-"])
+            .current_dir(dir.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary can be started");
+        let mut input = child.stdin.take().expect("a pipe");
+        writeln!(input, "{}\n{}", server.url("/busy"), server.url("/free")).expect("written");
+        assert!(wait_until(Duration::from_secs(10), || server.requests().len() == 1));
+        sleep(Duration::from_millis(200) + Duration::from_micros(150 * trial));
+        drop(input);
+        assert_eq!(wait_for_exit(child).exit, 92, "{trial}");
+        assert_eq!(server.requests().len(), 2);
+    }
 }
