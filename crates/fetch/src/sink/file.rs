@@ -36,6 +36,9 @@ pub struct FileOptions {
     /// resume it. [`resume`](Self::resume) implies it. Default: `false`.
     pub keep_part: bool,
     /// Keeps this number of bytes from the start of the existing file and appends the body. Default: 0.
+    ///
+    /// With [`resume`](Self::resume), the caller has compared them with the object. Without it, an unfinished download is
+    /// not kept for a later resume, which would not compare them.
     pub keep_bytes: u64,
     /// Fails if the file exists, instead of replacing it. Default: `false`.
     pub no_clobber: bool,

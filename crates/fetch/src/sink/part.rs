@@ -74,7 +74,9 @@ impl Part {
     /// the bytes before `start`; it is valid until this run writes its own.
     pub(super) fn begin(&mut self, meta: &Meta, start: u64) {
         (self.stage, self.state_written) = (PartStage::Writing, Instant::now());
-        let is_wanted = self.options.resume || self.options.keep_part;
+        // Whether kept bytes of an existing file belong to the object is known only if `resume` has compared them.
+        let FileOptions { resume, keep_part, keep_bytes, .. } = self.options;
+        let is_wanted = resume || keep_part && keep_bytes == 0;
         self.is_resumable = is_wanted && meta.is_resumable && meta.offset == start;
         self.modified = meta.head.modified;
         self.urls = Some((meta.requested_url.clone(), meta.url.clone()));

@@ -428,6 +428,22 @@ fn continue_at_offset_appends_to_the_file() {
     assert_eq!(request_ranges(&server), ["bytes=299000-", "bytes=1000-"]);
 }
 
+/// The first bytes are those of another file, which `-C -` of the next run could not know.
+#[test]
+fn interrupted_continue_at_offset_is_not_resumed() {
+    let target = Target::new(OldFile::Absent).expect("a directory");
+    let (path, junk) = (target.path(), vec![b'j'; 1000]);
+    fs::write(&path, &junk).expect("a file");
+    let serve_file = || file_handler(first_version(), strong_etag_headers());
+    let server =
+        http_server_first_then(move |request| serve_file()(request).cut_body_at(100_000), serve_file());
+    let output = path.to_str().expect("UTF-8");
+    run_fetch_url(["-C", "1000", "--retry", "0", "-o", output, &server.url("/o")]).assert_exit(18);
+    assert_eq!(fs::read(&path).expect("a file"), junk);
+    run_continue(&path, &server.url("/o")).assert_exit(0);
+    assert_complete(&target, &first_version());
+}
+
 #[test]
 fn impossible_offset_is_refused_and_keeps_the_file() {
     let content = first_version();
