@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
+use super::device::open_device;
 use super::file_id::{file_id, is_file_at};
 use super::part_paths::new_path;
 use crate::{Code, Error, Phase};
@@ -19,13 +20,17 @@ const MAX_WAIT: Duration = Duration::from_secs(5);
 const LOCK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Atomically writes a small file that contains secrets, such as cookies. Only its owner can read
-/// it.
+/// it. A device or FIFO, such as `/dev/null`, is written directly.
 ///
 /// # Errors
 /// [`Code::SinkFailed`] if the file cannot be written.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    write_atomically(path, &new_path(path), bytes)
-        .map_err(|error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error))
+    let device = fs::symlink_metadata(path).ok().map(|metadata| open_device(path, &metadata)).transpose()?;
+    let written = match device.flatten() {
+        Some(mut device) => device.write_all(bytes),
+        None => write_atomically(path, &new_path(path), bytes),
+    };
+    written.map_err(|error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error))
 }
 
 /// Writes `bytes` to `temporary`, which has a name that only fetch-url uses, and renames it to `path`. If several
@@ -85,7 +90,27 @@ pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{FileTypeExt as _, symlink};
+
     use super::*;
+
+    #[test]
+    fn device_and_fifo_are_written_directly_and_stay() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (link, fifo) = (dir.path().join("link"), dir.path().join("fifo"));
+        symlink("/dev/null", &link).expect("a link");
+        write_private(&link, b"cookies").expect("written");
+        assert_eq!(fs::read_link(&link).expect("still a link"), Path::new("/dev/null"));
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, kind, mode, 0).expect("a FIFO");
+        // Opened for both directions, so that no one waits.
+        let reader = OpenOptions::new().read(true).write(true).open(&fifo).expect("a reader");
+        write_private(&fifo, b"cookies").expect("written");
+        let mut bytes = [0; 7];
+        std::io::Read::read_exact(&mut &reader, &mut bytes).expect("the bytes");
+        assert_eq!(&bytes, b"cookies");
+        assert!(fs::symlink_metadata(&fifo).expect("a FIFO").file_type().is_fifo());
+    }
 
     #[test]
     fn writers_at_the_same_time_all_succeed_and_leave_one_file() {
