@@ -77,7 +77,8 @@ impl Part {
         // Whether kept bytes of an existing file belong to the object is known only if `resume` has compared them.
         let FileOptions { resume, keep_part, keep_bytes, .. } = self.options;
         let is_wanted = resume || keep_part && keep_bytes == 0;
-        self.is_resumable = is_wanted && meta.is_resumable && meta.offset == start;
+        let can_be_resumed = meta.is_resumable && meta.validator.is_some();
+        self.is_resumable = is_wanted && can_be_resumed && meta.offset == start;
         self.modified = meta.head.modified;
         self.urls = Some((meta.requested_url.clone(), meta.url.clone()));
         self.state = State {
