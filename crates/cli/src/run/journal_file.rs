@@ -1,6 +1,6 @@
 //! The journal of a run. It shows which files need not be fetched again.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::fs::{self, Metadata};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,9 +19,8 @@ const MIN_RELIABLE_AGE: i64 = 120;
 
 /// The journal of a batch or mirror.
 pub(crate) struct JournalFile {
+    /// Downloads continue if it cannot be written.
     journal: RefCell<Journal>,
-    /// Writing failed; downloads continue.
-    is_broken: Cell<bool>,
     /// Notified when the journal has new lines.
     new_lines: Notify,
 }
@@ -58,7 +57,7 @@ impl ResultLog for JournalFile {
 
 impl JournalFile {
     pub(crate) fn new(journal: Journal) -> Self {
-        Self { journal: RefCell::new(journal), is_broken: Cell::new(false), new_lines: Notify::new() }
+        Self { journal: RefCell::new(journal), new_lines: Notify::new() }
     }
 
     /// Returns the file if it exists and the journal shows that it is current, without asking the server.
@@ -98,9 +97,6 @@ impl JournalFile {
         file: &Metadata,
         report: &TransferReport,
     ) -> Option<Error> {
-        if self.is_broken.get() {
-            return None;
-        }
         let meta = report.meta.as_ref();
         let facts = match transfer.entry.as_deref() {
             None => String::new(),
@@ -112,16 +108,12 @@ impl JournalFile {
                 facts.or_else(|| facts_from_metadata(meta?)).unwrap_or_else(|| "?".to_owned())
             }
         };
-        let added = self.journal.borrow_mut().add(&name(transfer, path), &source(transfer), &facts, file);
-        self.is_broken.set(added.is_err());
-        added.err()
+        self.journal.borrow_mut().add(&name(transfer, path), &source(transfer), &facts, file).err()
     }
 
     /// Writes the lines of the finished files. Returns the error of the first write that fails.
     fn flush(&self) -> Option<Error> {
-        let error = self.journal.borrow_mut().flush().err().filter(|_| !self.is_broken.get())?;
-        self.is_broken.set(true);
-        Some(error)
+        self.journal.borrow_mut().flush().err()
     }
 
     /// Returns the journal.

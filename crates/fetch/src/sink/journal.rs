@@ -61,6 +61,8 @@ pub struct Journal {
     has_earlier_entries: bool,
     synced: Instant,
     is_syncing: Arc<AtomicBool>,
+    /// A write has failed, so that the last line may be truncated. Nothing is written after it.
+    is_broken: bool,
 }
 
 /// Size and modification time of a file when it was finished.
@@ -195,6 +197,7 @@ impl Journal {
             has_earlier_entries: false,
             synced: Instant::now(),
             is_syncing: Arc::default(),
+            is_broken: false,
         }
     }
 
@@ -219,8 +222,11 @@ impl Journal {
     /// many.
     ///
     /// # Errors
-    /// [`Code::SinkFailed`] if lines cannot be written.
+    /// [`Code::SinkFailed`] if lines cannot be written. After that, nothing is recorded.
     pub fn add(&mut self, path: &str, source: &str, facts: &str, file: &Metadata) -> Result<(), Error> {
+        if self.is_broken {
+            return Ok(());
+        }
         let entry = Entry::new(path, source, facts, file);
         if self.has_earlier_entries && self.done.contains(self.hasher.line_digest(&entry)) {
             return Ok(());
@@ -247,10 +253,12 @@ impl Journal {
     /// [`Code::SinkFailed`] if lines cannot be written.
     pub fn flush(&mut self) -> Result<(), Error> {
         let lines = std::mem::take(&mut self.pending);
-        if lines.is_empty() {
+        if lines.is_empty() || self.is_broken {
             return Ok(());
         }
-        (&*self.file).write_all(&lines).map_err(|error| self.failed(error))
+        let written = (&*self.file).write_all(&lines);
+        self.is_broken = written.is_err();
+        written.map_err(|error| self.failed(error))
     }
 
     /// Syncs on a thread, while files are fetched.
@@ -267,7 +275,7 @@ impl Journal {
 
     /// Writes all lines and syncs the finished files to the disk.
     pub fn sync(&mut self) {
-        if self.flush().is_ok() && self.lines > 0 {
+        if self.flush().is_ok() && !self.is_broken && self.lines > 0 {
             // Files that cannot be synced are fetched again after a power failure.
             let _ = sync(&self.file, self.lines);
         }
@@ -356,6 +364,27 @@ fn journal_error(path: &Path, detail: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn journal_that_could_not_be_written_can_be_opened_again() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("journal");
+        fs::write(dir.path().join("a"), "a").expect("a file");
+        let facts = fs::metadata(dir.path().join("a")).expect("facts");
+        let mut journal = Journal::open(&path, "x", true).expect("a journal");
+        let full = File::options().write(true).open("/dev/full").expect("a device");
+        let file = std::mem::replace(&mut journal.file, Arc::new(full));
+        journal.add("a", "s", "f", &facts).expect("it is written later");
+        assert_eq!(journal.flush().expect_err("no space").code(), Code::SinkFailed);
+        // There is space again.
+        journal.file = file;
+        journal.add("a", "s", "f", &facts).expect("nothing is recorded");
+        journal.flush().expect("nothing is written");
+        journal.sync();
+        drop(journal);
+        assert_eq!(fs::read_to_string(&path).expect("a journal"), "");
+        assert!(!Journal::open(&path, "x", true).expect("a journal").has_earlier_entries());
+    }
 
     /// Writes a journal with `files`, of which the first `synced` are synced, by a run with boot id `boot`.
     fn written(directory: &Path, files: &[&str], synced: usize, boot: &str) -> PathBuf {

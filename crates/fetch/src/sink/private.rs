@@ -90,6 +90,7 @@ pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
     use std::os::unix::fs::{FileTypeExt as _, symlink};
 
     use super::*;
@@ -107,7 +108,7 @@ mod tests {
         let reader = OpenOptions::new().read(true).write(true).open(&fifo).expect("a reader");
         write_private(&fifo, b"cookies").expect("written");
         let mut bytes = [0; 7];
-        std::io::Read::read_exact(&mut &reader, &mut bytes).expect("the bytes");
+        (&reader).read_exact(&mut bytes).expect("the bytes");
         assert_eq!(&bytes, b"cookies");
         assert!(fs::symlink_metadata(&fifo).expect("a FIFO").file_type().is_fifo());
     }
@@ -140,8 +141,8 @@ mod tests {
         let temporary = new_path(&path);
         let plants: [&dyn Fn() -> io::Result<()>; 4] = [
             &|| fs::write(&temporary, "of a killed process"),
-            &|| std::os::unix::fs::symlink(&victim, &temporary),
-            &|| std::os::unix::fs::symlink(dir.path().join("missing"), &temporary),
+            &|| symlink(&victim, &temporary),
+            &|| symlink(dir.path().join("missing"), &temporary),
             &|| fs::hard_link(&victim, &temporary),
         ];
         for plant in plants {
