@@ -98,6 +98,8 @@ pub(crate) struct Invocation {
     pub(crate) log: LogOptions,
     /// The file that receives the cookies at the end (`-c`).
     pub(crate) cookie_file: Option<PathBuf>,
+    /// The files that the program itself writes: cookies, entity tags, headers, traces and events.
+    pub(crate) own_files: Vec<PathBuf>,
     pub(crate) write_out: Option<WriteOut>,
     pub(crate) events: Option<Events>,
     pub(crate) progress: ProgressDisplay,
@@ -219,6 +221,7 @@ impl Invocation {
             max_time: flags.max_time.filter(|time| !time.is_zero()),
             parallel: if flags.parallel { usize::from(flags.parallel_max) } else { 1 },
             options: FetchOptions::of(flags, given)?,
+            own_files: own_files(flags),
             cookie_file: flags.http.cookie_jar.clone().filter(|_| !flags.batch.dry_run),
             write_out: flags.messages.write_out.as_deref().map(WriteOut::read).transpose()?,
             events: flags.messages.events.as_deref().map(Events::open).transpose()?,
@@ -330,4 +333,16 @@ fn fetcher(flags: &FetchFlags) -> Result<Fetcher, Error> {
 /// Returns `true` if standard error is a terminal and notes are wanted.
 fn shows_notes(flags: &FetchFlags) -> bool {
     !flags.messages.silent && std::io::stderr().is_terminal()
+}
+
+/// Returns the files of the options that write other data than the objects.
+fn own_files(flags: &FetchFlags) -> Vec<PathBuf> {
+    let files = [
+        &flags.http.cookie_jar,
+        &flags.http.etag_save,
+        &flags.http.dump_header,
+        &flags.messages.trace,
+        &flags.messages.events,
+    ];
+    files.into_iter().flatten().filter(|path| path.as_os_str() != "-").cloned().collect()
 }

@@ -66,7 +66,7 @@ pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run
     }
     make_parent(path, run)?;
     if run.has_single_transfer() {
-        return Ok(Reserved::First);
+        return run.output_paths.check_own(path).map(|()| Reserved::First);
     }
     run.output_paths.reserve(path, number, &transfer.url, transfer.checksum.as_ref())
 }

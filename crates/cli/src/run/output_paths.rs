@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::hash::{BuildHasher as _, Hash, RandomState};
@@ -79,11 +79,35 @@ pub(super) struct OutputPaths {
     directories: RefCell<HashMap<u64, FileId>>,
     /// The hashes of the identities of finished files.
     finished: RefCell<BTreeSet<u64>>,
+    /// The files that the program itself writes, such as the journal.
+    own: HashSet<PathKey>,
 }
 
 impl OutputPaths {
     pub(super) fn new(is_dry_run: bool) -> Self {
         Self { case_folding: CaseFolding::new(is_dry_run), ..Self::default() }
+    }
+
+    /// Adds a file that the program itself writes. A device can also have the bytes of a transfer.
+    pub(super) fn add_own(&mut self, path: &Path) {
+        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            return;
+        }
+        let key = self.path_key(path);
+        self.own.insert(key);
+    }
+
+    /// Fails with [`Code::Usage`] if the program itself writes the file.
+    pub(super) fn check_own(&self, path: &Path) -> Result<(), Error> {
+        if self.own.is_empty() { Ok(()) } else { self.check_own_key(path, self.path_key(path)) }
+    }
+
+    fn check_own_key(&self, path: &Path, key: PathKey) -> Result<(), Error> {
+        if !self.own.contains(&key) {
+            return Ok(());
+        }
+        let detail = format!("{} is also the file of another option or the journal", path.display());
+        Err(usage_error(detail).with_hint("choose another name with -o"))
     }
 
     /// Reserves `path` for the transfer `number` of `url`, which must have `checksum`. Fails with [`Code::Usage`] if
@@ -97,6 +121,7 @@ impl OutputPaths {
     ) -> Result<Reserved, Error> {
         let own = Owner { url: self.short_hash(url), state: self.writing(number) };
         let key = self.path_key(path);
+        self.check_own_key(path, key)?;
         if self.is_reserved_in_other_case(path, key) {
             return Err(conflict(path));
         }

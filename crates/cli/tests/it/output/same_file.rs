@@ -103,3 +103,33 @@ fn hard_links_in_the_target_directory_are_different_files() {
         ("/1".into(), "/2".into())
     );
 }
+
+#[test]
+fn object_is_not_written_to_a_file_of_another_option_or_the_journal() {
+    let server = http_server(|_| {
+        HttpResponse::new(200).header("Set-Cookie", "a=b; Max-Age=1000").header("ETag", "\"1\"").body("x")
+    });
+    for option in ["-c", "--etag-save", "-D", "--trace", "--events"] {
+        let dir = temp_dir();
+        let url = server.url("/1");
+        for urls in [&["-o", "./f", &url][..], &["-o", "./f", &url, "-o", "g", &url]] {
+            if option == "--etag-save" && urls.len() > 3 {
+                continue;
+            }
+            let before = server.requests().len();
+            let result = run_fetch_url_in(dir.path(), [&[option, "f"], urls].concat());
+            result.assert_exit(2).assert_stderr_contains("another option or the journal");
+            assert_eq!(server.requests().len() - before, urls.len() / 3 - 1, "{option}");
+        }
+        // Several may be written to a device.
+        run_fetch_url_in(dir.path(), [option, "/dev/null", "-o", "/dev/null", &url]).assert_exit(0);
+    }
+    let dir = temp_dir();
+    let lines = format!("{}\t.list.journal\n{}\tg\n", server.url("/1"), server.url("/2"));
+    write_file(dir.path(), "list", &lines);
+    for options in [&[][..], &["-C", "-"]] {
+        let list = [&["--input-file", "list"], options].concat();
+        run_fetch_url_in(dir.path(), list).assert_exit(2).assert_stderr_contains("the journal");
+        assert_eq!(read_text_file(dir.path(), "g"), "x");
+    }
+}
