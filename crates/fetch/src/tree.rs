@@ -97,8 +97,10 @@ pub struct FileEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Skipped {
-    /// It has no valid URL: an unparsable line, or informational text.
+    /// It has no valid URL: an unparsable line, or an error message. It may stand for a file.
     NoUrl,
+    /// It is informational text of a gopher menu, or a link to another protocol.
+    Text,
     /// It is on another server or outside the start directory.
     OutsideTree,
     /// It requires input of the user: a form, a search, or a session.
@@ -210,7 +212,8 @@ impl Tree {
         entry: &mut Entry,
         names: &mut IdentitySet,
     ) -> Result<Candidate, Skipped> {
-        let url = self.url_of(entry).ok_or(Skipped::NoUrl)?;
+        let no_url = if is_text(entry) { Skipped::Text } else { Skipped::NoUrl };
+        let url = self.url_of(entry).ok_or(no_url)?;
         if !is_below(&self.start, &url) {
             return Err(Skipped::OutsideTree);
         }
@@ -294,6 +297,12 @@ impl Tree {
         let url = parse(entry.url.as_deref()?).ok()?.into_owned().url;
         Some(url.with_user_info(self.start.user_info()))
     }
+}
+
+/// Returns `true` for a valid line of a gopher menu with informational text or a link (`URL:`).
+fn is_text(entry: &Entry) -> bool {
+    let is_text = |gtype| gtype == b'i' || entry.kind == EntryKind::Link;
+    matches!(&entry.details, Details::MenuItem(item, _) if item.fault.is_none() && is_text(item.gtype))
 }
 
 /// Returns the path of an entry of a directory.

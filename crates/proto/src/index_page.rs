@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use fetch_url_core::{PercentEncoded, parse, resolve_reference};
-use html5gum::{StartTag, Token};
+use html5gum::{Error, StartTag, Token};
 use listing_signs::ListingSigns;
 pub(crate) use listing_signs::sorts_columns;
 use row_metadata::RowMetadata;
@@ -42,6 +42,8 @@ pub struct IndexPage {
     is_index: bool,
     /// Inside the text of a link, which is ignored.
     is_in_link: bool,
+    /// The page ends within a tag or comment.
+    ends_in_tag: bool,
     signs: ListingSigns,
 }
 
@@ -63,6 +65,7 @@ impl IndexPage {
             is_finished: false,
             is_index: false,
             is_in_link: false,
+            ends_in_tag: false,
             signs: ListingSigns::default(),
         }
     }
@@ -78,6 +81,12 @@ impl IndexPage {
     /// index page: even that of an empty directory has one of them.
     pub const fn looks_like_index(&self) -> bool {
         self.is_index
+    }
+
+    /// Returns `true` if the part parsed so far ends within a tag, a comment, or the text of a link. At the end of the page
+    /// this shows that the page was cut, so that entries may be missing.
+    pub const fn is_cut(&self) -> bool {
+        self.ends_in_tag || self.is_in_link
     }
 
     /// Parses one HTML token. Returns `None` at the end of the page, and `Some(None)` if the token completed no entry.
@@ -196,6 +205,10 @@ impl IndexPage {
                 _ => self.separate_words(),
             },
             Token::String(text) => self.handle_text(&text),
+            Token::Error(error) => {
+                self.ends_in_tag |=
+                    matches!(*error, Error::EofBeforeTagName | Error::EofInTag | Error::EofInComment);
+            }
             _ => {}
         }
         None

@@ -75,11 +75,6 @@ impl MirrorJob {
         matches!(self.start, Url::Gopher(_))
     }
 
-    /// Returns `true` if listings contain informational text, as gopher menus do.
-    pub(crate) const fn has_info_text(&self) -> bool {
-        matches!(self.start, Url::Gopher(_))
-    }
-
     /// Returns `true` for news URLs, whose articles are fetched over one pipelined connection.
     pub(crate) const fn is_news(&self) -> bool {
         matches!(self.start, Url::News(_) | Url::Nntp(_))

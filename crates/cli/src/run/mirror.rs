@@ -2,7 +2,7 @@
 //! directory.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, Metadata};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -45,6 +45,8 @@ pub(super) struct MirrorWalker {
     pages: PageWalk,
     is_stopped: Cell<bool>,
     listed_names: RefCell<ListedNames>,
+    /// The paths of entries of unknown kind that could not be fetched as files, and are listed as directories.
+    uncertain: RefCell<HashSet<String>>,
     /// The files that earlier runs fetched, loaded when an entry has changed its kind.
     earlier_files: OnceCell<BTreeMap<String, Finished>>,
     /// The number of local files that were deleted because an entry has changed its kind.
@@ -72,6 +74,7 @@ impl MirrorWalker {
             pages: PageWalk::default(),
             is_stopped: Cell::new(false),
             listed_names: RefCell::default(),
+            uncertain: RefCell::default(),
             earlier_files: OnceCell::new(),
             deleted: Cell::new(0),
             unchanged: Cell::new(0),
@@ -171,6 +174,7 @@ impl MirrorWalker {
     pub(super) fn queue_as_directory(&self, file: &FileEntry) -> bool {
         let directory = self.tree.borrow().as_directory(file);
         let is_queued = directory.is_some();
+        self.uncertain.borrow_mut().extend(directory.as_ref().map(|directory| directory.path.clone()));
         self.directories.borrow_mut().extend(directory);
         self.queue_changed.notify_waiters();
         is_queued
@@ -198,12 +202,22 @@ impl MirrorWalker {
         });
         self.queue_changed.notify_waiters();
         queued.map_err(|error| {
+            self.distrust_listing_of(&directory);
             if error.code() == Code::LimitReached {
                 // Every other listing would exceed the limit, too.
                 self.directories.borrow_mut().clear();
             }
             Work::Failed { url: directory.url.redacted().to_string(), error }
         })
+    }
+
+    /// Records that an entry of unknown kind is neither a file nor a directory: the line may be an error message of the
+    /// server, so that files may be missing in the listing.
+    fn distrust_listing_of(&self, entry: &DirEntry) {
+        if self.uncertain.borrow().contains(&entry.path) {
+            let parent = entry.path.rsplit_once('/').map_or("", |(parent, _)| parent);
+            self.listed_names.borrow_mut().remove(parent);
+        }
     }
 
     /// Queues an ordinary page that the server sent instead of a listing.
@@ -258,9 +272,7 @@ impl MirrorWalker {
         for (name, why) in &classified.skipped {
             self.note_skipped(*why, name, directory, run);
         }
-        // An entry without a URL may be a file, so the listing is incomplete; in gopher it is informational text.
-        let all_parsed =
-            classified.skipped.iter().all(|(_, why)| *why != Skipped::NoUrl) || job.has_info_text();
+        let all_parsed = classified.skipped.iter().all(|(_, why)| *why != Skipped::NoUrl);
         // A faulty server may return an empty page or a menu without links, so an empty listing does not count as complete.
         if is_complete && all_parsed && classified.error.is_none() && !classified.names.is_empty() {
             self.listed_names.borrow_mut().insert(directory.path.clone(), classified.names);
@@ -301,6 +313,7 @@ impl MirrorWalker {
     /// tree or has no content.
     fn note_skipped(&self, why: Skipped, name: &[u8], directory: &DirEntry, run: &Run) {
         let words = match why {
+            Skipped::NoUrl => "the line is not understood",
             Skipped::Nameless => "skipped: no file can have this name",
             Skipped::TooDeep => "deeper than --max-depth",
             Skipped::OutsideTree | Skipped::Unfetchable => {

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use crate::support::mirror::{MIRROR_JOURNAL, list_files, mirror_directory, nginx_index_with_sizes};
+use crate::support::mirror::{
+    MIRROR_JOURNAL, html_reply, list_files, mirror_directory, nginx_index_with_sizes,
+};
 use crate::support::{
     RunResult, run_fetch_url, send_signal, spawn_fetch_url, temp_dir, wait_for_exit, wait_until, write_file,
 };
@@ -63,6 +65,33 @@ impl Site {
 }
 
 const ALL_FILES: [&str; 4] = ["a", "b", "one/x", "two/y"];
+
+/// The page has the length that its server states, but ends within a tag or link: more entries could have followed.
+#[test]
+fn page_that_was_cut_deletes_nothing() {
+    let page = "<html><title>Index of /d/</title><a href=\"a\">a</a>\n<a href=\"b\">b</a>\n<a href=\"one/\">one/</a></html>";
+    let second = page.find("<a href=\"b").expect("the second link");
+    let comment = format!("{}<!-- {}", &page[..second], &page[second..]);
+    let cut_at = |marker: &str| page[..page.find(marker).expect("a marker") + marker.len()].to_owned();
+    for (cut, is_deleted) in [
+        (page[..=second].to_owned(), false),
+        (cut_at("<a href=\"b"), false),
+        (cut_at("<a href=\"b\""), false),
+        (cut_at("<a href=\"b\">"), false),
+        (cut_at("<a href=\"b\">b"), false),
+        (comment, false),
+        (page[..second].to_owned(), true),
+    ] {
+        let (site, dir) = (Site::new(), temp_dir());
+        site.set_reply("/d/", html_reply(page));
+        site.run_mirror(dir.path(), "").assert_exit(0);
+        assert_eq!(list_files(dir.path()), ["a", "b", "one/x"]);
+        site.set_reply("/d/", html_reply(cut.clone()));
+        let result = site.run_mirror(dir.path(), "--delete");
+        let expected = if is_deleted { &["a"][..] } else { &["a", "b", "one/x"] };
+        assert_eq!(list_files(dir.path()), expected, "{cut}: {}", result.stderr);
+    }
+}
 
 /// A file that is in the listing is never deleted, even if its download fails.
 #[test]

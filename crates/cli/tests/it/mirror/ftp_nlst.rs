@@ -53,6 +53,22 @@ fn without_size_and_time_every_file_is_downloaded_again() {
     );
 }
 
+/// A line that is an error message of the server looks like a name. It is neither a file nor a directory.
+#[test]
+fn list_of_names_with_an_error_message_deletes_nothing() {
+    let dir = temp_dir();
+    mirror_site(nlst_site(), dir.path(), "").0.assert_exit(0);
+    let names = b"a\r\nls: b: Permission denied\r\nsub\r\n".to_vec();
+    let first = FtpRule::on("NLST", FtpAction::Data(names)).nth(1);
+    let (result, server) = mirror_site(nlst_site().rule(first), dir.path(), "--delete");
+    assert_ne!(result.exit, 0, "{}", result.stderr);
+    assert_eq!(list_files(dir.path()), ALL_FILES, "{:?}", server.received_text());
+    // All names are files or directories.
+    let first = FtpRule::on("NLST", FtpAction::Data(b"a\r\nsub\r\n".to_vec())).nth(1);
+    mirror_site(nlst_site().rule(first), dir.path(), "--delete").0.assert_exit(0);
+    assert_eq!(list_files(dir.path()), ["a", "sub/deep/y", "sub/x"]);
+}
+
 /// RETR and CWD fail for one name.
 #[test]
 fn refused_name_is_reported_and_deletes_nothing() {

@@ -139,6 +139,35 @@ fn truncated_menu_deletes_nothing() {
     }
 }
 
+/// A line that is not understood, or that reports an error, may stand for a file.
+#[test]
+fn menu_with_a_line_that_is_not_understood_deletes_nothing() {
+    let site = || {
+        GopherConfig::new()
+            .item(menu("/d", &[('0', "one", "/d/one"), ('0', "two", "/d/two")]))
+            .item(GopherItem::text("/d/one", "1\r\n"))
+            .item(GopherItem::text("/d/two", "2\r\n"))
+    };
+    for (line, is_deleted) in [
+        ("0two\t/d/two", false),
+        ("garbage", false),
+        ("0two\t/d/two\tsite.test\tseventy", false),
+        ("3read error\t\terror.host\t1", false),
+        ("iRead me\t\terror.host\t1", true),
+        ("hA page\tURL:gemini://example.com/\tsite.test\t70", true),
+    ] {
+        let dir = temp_dir();
+        mirror_site(site(), "1/d", dir.path(), "").0.assert_exit(0);
+        let answer = format!("0one\t/d/one\tsite.test\t70\r\n{line}\r\n.\r\n").into_bytes();
+        let (result, _) =
+            mirror_site(site().on("/d", GopherAction::Answer(answer)), "1/d", dir.path(), "--delete");
+        result.assert_exit(0);
+        let expected = if is_deleted { &["one"][..] } else { &["one", "two"] };
+        assert_eq!(list_files(dir.path()), expected, "{line}: {}", result.stderr);
+        assert_eq!(result.stderr.contains("the line is not understood"), !is_deleted, "{}", result.stderr);
+    }
+}
+
 /// Error items, HTML, plain text and other replies in place of the menu.
 #[test]
 fn reply_that_is_not_a_menu_deletes_nothing() {

@@ -35,13 +35,15 @@ pub(super) fn index_page_listing(plan: &HttpPlan, response: Response) -> Result<
     let (size, validator) = (meta.head.size.take(), meta.validator.take());
     let (url, proof) = (plan.url.to_string(), body.proof());
     let kept = Arc::<OnceLock<KeptPage>>::default();
+    let terminator_check = TerminatorCheck::default();
     let page = PageEntries {
         state: PageState::Receiving(Box::pin(receive_page(body, url))),
         rule: plan.options.index_rule,
         kept: kept.clone(),
         facts: Some((size, validator)),
+        terminator_check: terminator_check.clone(),
     };
-    let listing = Listing::new(page).with_terminator_check(proof, TerminatorCheck::default());
+    let listing = Listing::new(page).with_terminator_check(proof, terminator_check);
     Ok(Response::new(meta, Content::Listing(listing.with_kept_page(kept))))
 }
 
@@ -62,6 +64,8 @@ struct PageEntries {
     kept: Arc<OnceLock<KeptPage>>,
     /// The size and validator of the response.
     facts: Option<(Option<u64>, Option<Validator>)>,
+    /// Records that the page was cut.
+    terminator_check: TerminatorCheck,
 }
 
 enum PageState {
@@ -145,7 +149,12 @@ impl Stream for PageEntries {
                     .by_ref()
                     .find_map(|_| page.index.process_token().map_or(Some(None), |entry| entry.map(Some)))
                 {
-                    Some(None) => return Poll::Ready(no_links_error(&page.index).map(Err)),
+                    Some(None) => {
+                        if page.index.is_cut() {
+                            self.terminator_check.set_missing("the end of the last tag of the page");
+                        }
+                        return Poll::Ready(no_links_error(&page.index).map(Err));
+                    }
                     found => {
                         self.state = PageState::Parsing(page);
                         if let Some(Some(entry)) = found {
