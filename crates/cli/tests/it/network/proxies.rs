@@ -224,6 +224,69 @@ fn proxy_login_is_sent_to_the_proxy_only() {
     assert_eq!(result.exit, 0, "--no-fail prints the response of the proxy: {}", result.stderr);
 }
 
+/// The proxy, which is an HTTP server that sends no request on, repeats the login of its request in the status line and in
+/// a header.
+#[test]
+fn login_that_a_proxy_repeats_is_shown_nowhere() {
+    for status in [200, 404, 407, 500] {
+        let reply = format!(
+            "HTTP/1.1 {status} bWU6c2VjcmV0cHc= secretpw\r\nX-Echo: secretpw bWU6c2VjcmV0cHc=\r\nContent-Length: 0\r\n\r\n"
+        );
+        let proxy = http_server(move |_| HttpResponse::raw(reply.clone()));
+        for login in ["-x me:secretpw@ADDRESS", "-x ADDRESS -U me:secretpw"] {
+            for url in ["http://h.example/", "ftp://h.example/a"] {
+                let login = login.replace("ADDRESS", &proxy.addr().to_string());
+                let options = "--retry 0 -vvv --trace - --events - -w %{json}";
+                let arguments = login.split(' ').chain(options.split(' ')).chain([url]);
+                let result = run_fetch_url(arguments);
+                let shown = format!("{}{}", result.stdout_text(), result.stderr);
+                assert!(shown.contains("***"), "{status} {url}: {shown}");
+                for secret in ["secretpw", "bWU6c2VjcmV0cHc"] {
+                    assert!(!shown.contains(secret), "{status} {url}: {shown}");
+                }
+            }
+        }
+    }
+}
+
+/// What reqwest cannot do is done over a tunnel of our own, or refused if the proxy reads the request.
+#[test]
+fn options_of_the_wire_format_work_in_a_tunnel_and_are_refused_without_one() {
+    let respond = |request: &HttpRequest| {
+        let host = request.header_text("host").unwrap_or_default().to_owned();
+        match request.path().as_str() {
+            "/host" => HttpResponse::new(200).body(host),
+            "/length" => HttpResponse::raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nabc").then_close(),
+            _ => HttpResponse::new(200).chunked(vec![b"abc".to_vec()]),
+        }
+    };
+    let origin = http_server(respond);
+    let (tls_origin, files) = start_tls_origin(respond);
+    let (http, socks) = (start_http_proxy(), start_socks5_proxy());
+    let ca = files.ca.to_str().expect("UTF-8");
+    for (path, options, body) in [
+        ("/host", &["-H", "Host: other.example"][..], "other.example"),
+        ("/length", &["--ignore-content-length"], "abc"),
+        ("/chunked", &["--raw"], "3\r\nabc\r\n0\r\n\r\n"),
+    ] {
+        let run = |proxy: &[&str], url: String| {
+            let fixed = ["--retry", "0", "--http1.1", "--cacert", ca];
+            run_fetch_url([&fixed[..], options, proxy, &[&url]].concat())
+        };
+        let (plain, tls) = (origin.url(path), tls_origin.url(path));
+        for (proxy, url) in [
+            (&["-x", &http.url()][..], &tls),
+            (&["-x", &http.url(), "-p"], &plain),
+            (&["-x", &socks.url()], &plain),
+            (&["-x", &socks.url()], &tls),
+        ] {
+            let result = run(proxy, url.clone());
+            assert_eq!(result.assert_exit(0).stdout_text(), body, "{proxy:?} {url}");
+        }
+        run(&["-x", &http.url()], plain).assert_exit(2).assert_stderr_contains("use a tunnel (-p)");
+    }
+}
+
 #[test]
 fn socks5_login_is_sent_to_the_proxy_only() {
     let origin = start_origin();

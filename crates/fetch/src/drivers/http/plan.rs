@@ -28,6 +28,8 @@ pub(super) struct HttpPlan {
     pub(super) port: u16,
     /// The value of Host, or of `:authority` in HTTP/2.
     pub(super) authority: String,
+    /// The caller has set the value of Host.
+    pub(super) has_own_authority: bool,
     /// The request target in origin form (RFC 9112 §3.2.1), sent byte for byte; if the request is forwarded, in
     /// absolute form.
     pub(super) target: String,
@@ -38,6 +40,8 @@ pub(super) struct HttpPlan {
     /// The caller wants the metadata only.
     pub(super) wants_head: bool,
     pub(super) login: Option<Credential>,
+    /// The login of the proxy, which the proxy may repeat.
+    pub(super) proxy_login: Option<Credential>,
     pub(super) authorization: Option<HeaderValue>,
     /// The login of the second request, which the user may have typed.
     pub(super) login_after_challenge: Option<Credential>,
@@ -54,6 +58,17 @@ pub(super) struct HttpPlan {
 }
 
 impl HttpPlan {
+    /// Returns an option that requires a connection of this driver, if one is set: reqwest, which sends requests through
+    /// a proxy, does not have it.
+    pub(super) const fn option_without_proxy(&self) -> Option<&'static str> {
+        match (self.options.raw, self.options.ignore_content_length, self.has_own_authority) {
+            (true, ..) => Some("an undecoded body (--raw)"),
+            (_, true, _) => Some("--ignore-content-length"),
+            (.., true) => Some("another Host header"),
+            _ => None,
+        }
+    }
+
     /// Builds the HTTP request for `request`.
     pub(super) fn new(request: &Request) -> Result<Self, Error> {
         let (target, is_forwarded) = match request.url() {
@@ -84,11 +99,13 @@ impl HttpPlan {
         let login = request.login().cloned();
         let sends_login = !options.waits_for_challenge && !headers.contains_key(AUTHORIZATION);
         let sent_login = login.as_ref().filter(|login| sends_login && login.expose_password().is_some());
+        let own_authority = request_headers::take_host(&mut headers);
         Ok(Self {
             url: request.url().clone(),
             method: request_method(request, &options)?,
             is_tls,
-            authority: request_headers::take_host(&mut headers).unwrap_or_else(|| {
+            has_own_authority: own_authority.is_some(),
+            authority: own_authority.unwrap_or_else(|| {
                 authority(&host, port, if is_forwarded { 21 } else { default_port(is_tls) })
             }),
             host,
@@ -98,6 +115,7 @@ impl HttpPlan {
             headers,
             body: options.body.clone().filter(|_| !request.is_plain_get()),
             wants_head,
+            proxy_login: None,
             authorization: sent_login.map(authorization::basic_authorization).transpose()?,
             login,
             login_after_challenge: None,

@@ -41,6 +41,7 @@ impl fmt::Display for HttpRun {
 /// Sends one request; returns its outcome, or a second plan with credentials after a 401.
 async fn run_plan(run: HttpRun, ctx: RunContext) -> Result<Outcome, Error> {
     let HttpRun { mut plan, transports } = run;
+    plan.proxy_login = ctx.connector.proxy_for(&plan.host)?.and_then(|proxy| proxy.login.clone());
     let sent = transports.send(&plan, &ctx).await;
     let response = sent.map_err(|error| add_tunnel_hint(limit_retries(error, &plan), &plan))?;
     let credentials =

@@ -3,16 +3,22 @@
 use bytes::Bytes;
 use fetch_url_proto::text::mask_secret;
 use http::HeaderValue;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION};
 
+use super::authorization;
 use super::plan::HttpPlan;
 use crate::Credential;
 use crate::credentials::secret::SecretBytes;
 
-/// Returns the password of the request, and the values of Authorization without their scheme.
+/// Returns the passwords of the request and of the proxy, and the values of Authorization and Proxy-Authorization without
+/// their scheme.
 pub(super) fn request_secrets(plan: &HttpPlan) -> Vec<SecretBytes> {
-    let logins = plan.login.iter().chain(&plan.login_after_challenge);
-    let values = plan.authorization.iter().chain(plan.headers.get_all(AUTHORIZATION));
+    let logins = plan.login.iter().chain(&plan.login_after_challenge).chain(&plan.proxy_login);
+    let proxy_authorization =
+        plan.proxy_login.as_ref().and_then(|login| authorization::basic_authorization(login).ok());
+    let values = plan.authorization.iter().chain(&proxy_authorization);
+    let values = values.chain(plan.headers.get_all(AUTHORIZATION));
+    let values = values.chain(plan.headers.get_all(PROXY_AUTHORIZATION));
     let secrets = logins.filter_map(Credential::expose_password).chain(values.map(authorization_parameters));
     secrets.filter(|secret| !secret.is_empty()).map(|secret| secret.to_vec().into()).collect()
 }

@@ -9,7 +9,7 @@ use super::plan::HttpPlan;
 use super::proxy_transport::ProxyClients;
 use super::response_body::ResponseBody;
 use super::{direct_transport, proxy_transport};
-use crate::{Error, RunContext};
+use crate::{Code, Error, Phase, RunContext};
 
 /// The connections that the driver keeps between requests.
 #[derive(Default)]
@@ -26,15 +26,25 @@ impl Transports {
         plan: &HttpPlan,
         ctx: &RunContext,
     ) -> Result<Response<ResponseBody>, Error> {
-        match ctx.connector.proxy_for(&plan.host)? {
-            Some(proxy) if plan.is_forwarded || ctx.connector.uses_tunnel_for_http(proxy, plan.is_tls) => {
+        let Some(proxy) = ctx.connector.proxy_for(&plan.host)? else {
+            return direct_transport::send_directly(&self.pool, plan, ctx).await;
+        };
+        let has_tunnel = plan.is_tls || !proxy.kind.is_http();
+        match plan.option_without_proxy() {
+            _ if plan.is_forwarded || ctx.connector.uses_tunnel_for_http(proxy, plan.is_tls) => {
                 direct_transport::send_directly(&self.pool, plan, ctx).await
             }
-            Some(proxy) => {
+            Some(_) if has_tunnel => direct_transport::send_directly(&self.pool, plan, ctx).await,
+            Some(option) => Err(through_proxy_error(option)),
+            None => {
                 // In a box, so that direct requests do not carry its large future.
                 Box::pin(proxy_transport::send_through_proxy(&self.proxy_clients, proxy, plan, ctx)).await
             }
-            None => direct_transport::send_directly(&self.pool, plan, ctx).await,
         }
     }
+}
+
+fn through_proxy_error(option: &str) -> Error {
+    let detail = format!("{option} cannot be used through an HTTP proxy that reads the request");
+    Error::new(Code::Usage, Phase::Proxy, detail).with_hint("use a tunnel (-p)")
 }
