@@ -10,7 +10,7 @@ use fetch_url::http::{HttpOptions, RequestBody};
 use fetch_url::internal::HostPermit;
 use fetch_url::output::{FileSink, Segments, Sink, save};
 use fetch_url::url::{Url, mask_password};
-use fetch_url::{Body, Checksum, Code, Content, Error, Phase, Receipt, Request, Response};
+use fetch_url::{Body, Checksum, Code, Content, Error, Meta, Phase, Receipt, Request, Response};
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
@@ -91,7 +91,7 @@ async fn run_stages(
         }
     }
     let file = match file {
-        Some(file) if resume.is_none() => {
+        Some(file) if resume.is_none() && !file.is_device() => {
             match fetch_in_segments(run, transfer, &request, file, expected.clone(), report).await? {
                 Some(file) => Some(file),
                 None => return Ok(()),
@@ -107,8 +107,7 @@ async fn run_stages(
     report.meta = Some(response.meta.clone());
     header_files::dump_header(&response.meta, run)?;
     let expected = document_facts::check(transfer, &response, expected, run)?;
-    if transfer.entry.as_ref().is_some_and(|entry| entry.is_moved_to(&response.meta.url)) {
-        (report.moved_to, report.is_skipped) = (Some(response.meta.url), true);
+    if is_moved(transfer, &response.meta, report) {
         return Ok(());
     }
     let Some(response) = special_content(response, transfer, run).await? else { return Ok(()) };
@@ -120,6 +119,15 @@ async fn run_stages(
 
     // 4. Save. 5. Record.
     save_response(response, file, expected, transfer, run, report).await
+}
+
+/// Returns `true` if the page was redirected to another page of the mirror, which is fetched under its own name.
+fn is_moved(transfer: &Transfer, meta: &Meta, report: &mut TransferReport) -> bool {
+    let is_moved = transfer.entry.as_ref().is_some_and(|entry| entry.is_moved_to(&meta.url));
+    if is_moved {
+        (report.moved_to, report.is_skipped) = (Some(meta.url.clone()), true);
+    }
+    is_moved
 }
 
 /// Returns `true` if the file exists and need not be fetched: `--skip-existing`, the journal, or an unchanged file of a
@@ -262,7 +270,7 @@ fn print_notes(receipt: &Receipt, run: &Run, is_read_now: bool) {
 }
 
 /// Fetches a file over several connections, if `--segments` is given and the server supports it; otherwise returns the
-/// unused file.
+/// unused file. A page that was redirected to another one is not fetched.
 async fn fetch_in_segments(
     run: &Run,
     transfer: &Transfer,
@@ -275,6 +283,9 @@ async fn fetch_in_segments(
         return Ok(Some(file));
     };
     let meta = segments.meta().clone();
+    if is_moved(transfer, &meta, report) {
+        return Ok(None);
+    }
     document_facts::check_size(transfer, &meta)?;
     let expected = expected.or_else(|| document_facts::digest_to_check(&meta, run));
     if expected.is_some() {
@@ -283,13 +294,17 @@ async fn fetch_in_segments(
         segments = segments.with_copies(observed).await;
     }
     let Some(segments) = segments.start().await? else { return Ok(Some(file)) };
+    header_files::dump_header(&meta, run)?;
     report.meta = Some(Box::new(meta));
     let mut progress = start_progress(run, transfer, report);
     let sink = expected.into_iter().fold(Sink::file(file), Sink::with_checksum);
     let saved = segments.save(sink, &mut progress).await;
     report.received = progress.received();
     progress.finish(saved.as_ref().ok().and(report.file.as_deref()).filter(|_| prints_each_file(run)));
-    report.receipt = Some(saved?);
+    let receipt = saved?;
+    print_notes(&receipt, run, false);
+    header_files::save_etag(report.meta.as_deref(), run)?;
+    report.receipt = Some(receipt);
     Ok(None)
 }
 

@@ -253,6 +253,11 @@ impl FileSink {
         }
     }
 
+    /// Returns `true` if the target is a device or FIFO, which is written directly, from its start to its end.
+    pub const fn is_device(&self) -> bool {
+        matches!(self.kind, FileKind::Direct(_))
+    }
+
     /// Returns the resume data if an earlier run requested the same `url`, for [`crate::Request::resuming`].
     pub fn resume_of(&self, url: &fetch_url_core::Url<'_>) -> Option<Resume> {
         let resume = self.resume.as_ref()?;

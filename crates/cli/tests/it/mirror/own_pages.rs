@@ -263,6 +263,23 @@ fn redirected_links_are_saved_under_their_targets() {
     }
 }
 
+/// A redirected link is stored under the name of its target, also if it is large enough for segments.
+#[test]
+fn large_file_is_stored_once_under_the_name_to_which_its_link_is_redirected() {
+    let headers = FileHeaders { etag: Some("\"1\"".to_owned()), ..FileHeaders::default() };
+    let large = file_handler(vec![b'x'; 3 << 20], headers);
+    let server = http_server(move |request| match request.path().as_str() {
+        "/d/" => html_reply("<title>x</title><a href=old.bin>1</a>"),
+        "/d/old.bin" => HttpResponse::new(302).header("Location", "/d/new.bin"),
+        _ => large(request),
+    });
+    for options in ["--segments 1", "--segments 2"] {
+        let dir = temp_dir();
+        run_mirror(&server.url("/d/"), dir.path(), options).assert_exit(0);
+        assert_eq!(list_files(dir.path()), ["index.html", "new.bin"], "{options}");
+    }
+}
+
 /// The only link is redirected, so no page with links was saved in this round.
 #[test]
 fn target_of_a_redirect_is_fetched_when_nothing_else_is_left() {

@@ -1,7 +1,7 @@
 //! `--segments`: one file over several connections; the result is complete and from one version, or the run fails.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
@@ -326,6 +326,38 @@ fn segments_that_do_not_fit_together_are_not_kept() {
     result.assert_exit(33).assert_stderr_contains("the object changed");
     assert!(target.is_untouched().expect("a directory"));
     assert!(!part_path(&target.path()).exists() && !part_metadata_path(&target.path()).exists());
+}
+
+#[test]
+fn headers_and_entity_tag_are_saved_as_for_one_connection() {
+    let server = HttpServer::start(file_handler(content(), strong_etag_headers())).expect("a server");
+    for segments in ["1", "4"] {
+        let dir = temp_dir();
+        let options = ["--segments", segments, "-D", "headers", "--etag-save", "etag", "-o", "f"];
+        run_fetch_url_in(dir.path(), [&options[..], &[&server.url("/o")]].concat()).assert_exit(0);
+        let read = |name: &str| fs::read_to_string(dir.path().join(name)).expect("a file");
+        assert_eq!(read("etag"), "\"v1\"\n", "{segments}");
+        let headers = read("headers");
+        assert!(headers.starts_with("HTTP/1.1 200") && headers.contains("ETag: \"v1\""), "{headers}");
+    }
+    assert!(range_count(&server) >= 4);
+}
+
+#[test]
+fn fifo_is_written_over_one_connection() {
+    let server = HttpServer::start(file_handler(content(), strong_etag_headers())).expect("a server");
+    let dir = temp_dir();
+    assert_shell_succeeds(dir.path(), "mkfifo fifo");
+    // Opened for both directions, so that the program finds a reader.
+    let fifo = fs::File::options().read(true).write(true).open(dir.path().join("fifo")).expect("a FIFO");
+    let reader = thread::spawn(move || {
+        let mut bytes = vec![0; SIZE];
+        (&fifo).read_exact(&mut bytes).expect("the content");
+        bytes
+    });
+    run_fetch_url_in(dir.path(), ["--segments", "4", "-o", "fifo", &server.url("/o")]).assert_exit(0);
+    assert!(reader.join().expect("the bytes") == content());
+    assert_eq!(range_count(&server), 0);
 }
 
 /// The time limit is the same as for one connection.
