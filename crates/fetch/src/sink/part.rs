@@ -270,13 +270,19 @@ impl Part {
         replaced.map_or(self.state.mode, |metadata| metadata.permissions().mode() & 0o777)
     }
 
-    /// Renames the file to its final name. Only the file that had this name from the start is replaced.
+    /// Renames the file to its final name. Only the file that had this name from the start is replaced, unless another one
+    /// is put there at the moment of the rename.
     fn rename(&self) -> Result<(), Error> {
         let PartPaths { target, part, .. } = &self.paths;
-        let replaces = self.replaced.is_some() && !self.options.no_clobber;
-        let renamed = match replaces {
-            true => fs::rename(part, target),
-            false => match renameat_with(CWD, part, CWD, target, RenameFlags::NOREPLACE) {
+        let renamed = match &self.replaced {
+            Some(replaced) if !self.options.no_clobber => {
+                // Another file may have been put there meanwhile.
+                match self.paths.metadata(target) {
+                    Ok(now) if is_another_file(&now, replaced) => return Err(self.appeared_error()),
+                    _ => fs::rename(part, target),
+                }
+            }
+            _ => match renameat_with(CWD, part, CWD, target, RenameFlags::NOREPLACE) {
                 // Not every file system has this operation.
                 Err(Errno::INVAL | Errno::NOSYS) if fs::symlink_metadata(target).is_err() => {
                     fs::rename(part, target)
@@ -307,6 +313,13 @@ impl Drop for Part {
             let _ = fs::remove_file(&self.paths.part);
         }
     }
+}
+
+/// Returns `true` if the metadata are those of two files. Some file systems, such as those of FUSE, can give one file a new
+/// inode, so size and modification time are compared, too.
+fn is_another_file(one: &fs::Metadata, other: &fs::Metadata) -> bool {
+    let facts = |metadata: &fs::Metadata| (metadata.len(), metadata.modified().ok());
+    file_id(one) != file_id(other) && facts(one) != facts(other)
 }
 
 /// Converts seconds since 1970-01-01 UTC, which may be negative.

@@ -96,6 +96,26 @@ fn state_of_segments_is_saved_every_few_seconds() {
 }
 
 #[test]
+fn file_that_was_put_in_the_place_of_the_replaced_one_stays() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| directory.path().join(name);
+    std::fs::write(at("x"), "old").expect("a file");
+    let mut target = begin(Sink::file(FileSink::open(&at("x"), FileOptions::default()).expect("a file")));
+    target.write(&["new".into()]).expect("written");
+    std::fs::write(at("other"), "of the user").expect("a file");
+    std::fs::rename(at("other"), at("x")).expect("renamed");
+    assert_eq!(target.finish().expect_err("an error").code(), Code::Usage);
+    assert_eq!(std::fs::read_to_string(at("x")).expect("a file"), "of the user");
+    assert!(!at("x.fetch-url.part").exists());
+    // A file that was removed is not missed.
+    let mut target = begin(Sink::file(FileSink::open(&at("x"), FileOptions::default()).expect("a file")));
+    target.write(&["new".into()]).expect("written");
+    std::fs::remove_file(at("x")).expect("removed");
+    target.finish().expect("finished");
+    assert_eq!(std::fs::read_to_string(at("x")).expect("a file"), "new");
+}
+
+#[test]
 fn copy_of_a_file_has_no_permissions_for_others_that_the_file_does_not_have() {
     for (source_mode, allowed) in [(0o600, 0o700), (0o440, 0o740), (0o777, 0o777)] {
         let directory = tempfile::tempdir().expect("a directory");
