@@ -116,6 +116,10 @@ fn open_reader(page: &SavedPage, directory: &Path) -> Result<Option<LinkReader>,
     if kind == Some(None) {
         return Ok(None);
     }
+    // A dry run has not saved it, and must not create its directory.
+    if directory.join(&page.entry.path).symlink_metadata().is_err() {
+        return Ok(None);
+    }
     let (parent, name) = page.entry.path.rsplit_once('/').unwrap_or(("", &page.entry.path));
     let Some(content) = DirHandle::open_or_create(directory, parent)?.read_file(name, MAX_PAGE_SIZE)? else {
         let is_known = kind.is_some() || PageKind::from_name_and_start(name, b"").is_some();

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::support::mirror::{MIRROR_JOURNAL, file_url, list_files, mirror_directory, run_mirror};
+use crate::support::mirror::{
+    MIRROR_JOURNAL, file_url, html_reply, list_files, mirror_directory, run_mirror,
+};
 use crate::support::{entry_names, http_server, run_fetch_url_in, temp_dir, write_file};
 use fetch_url_tests::{FtpConfig, FtpServer, HttpResponse};
 
@@ -31,6 +33,22 @@ fn dry_run_of_a_mirror_lists_files_and_requests_none() {
     assert!(!server.received_text().iter().any(|line| line.starts_with("RETR")));
     run_mirror(&server.url("/missing/"), &target, "--dry-run").assert_exit(78);
     assert!(entry_names(dir.path()).is_empty());
+}
+
+#[test]
+fn dry_run_of_pages_creates_no_directory_and_prints_no_note() {
+    let server = http_server(|request| match request.path().as_str() {
+        "/d/" => html_reply("<title>x</title><a href='sub/p.html'>p</a>"),
+        _ => html_reply("<title>p</title><a href='q.txt'>q</a>"),
+    });
+    let dir = temp_dir();
+    run_mirror(&server.url("/d/"), dir.path(), "").assert_exit(0);
+    assert_eq!(list_files(dir.path()), ["index.html", "sub/p.html", "sub/q.txt"]);
+    fs::remove_dir_all(dir.path().join("sub")).expect("a directory");
+    let result = run_mirror(&server.url("/d/"), dir.path(), "--dry-run");
+    result.assert_exit(0);
+    assert!(!result.stderr.contains("cannot"), "{}", result.stderr);
+    assert!(!dir.path().join("sub").exists());
 }
 
 #[test]
