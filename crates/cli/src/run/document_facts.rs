@@ -21,7 +21,7 @@ pub(super) fn check_size(transfer: &Transfer, meta: &Meta) -> Result<(), Error> 
     match (transfer.size, meta.head.size) {
         (Some(stated), Some(size)) if stated != size => {
             let detail = format!("the object has {size} bytes, not {stated} as the metalink states");
-            Err(Error::new(Code::PeerMisbehaved, Phase::Reply, detail))
+            Err(Error::new(Code::PeerMisbehaved, Phase::Reply, detail).with_url(&meta.url))
         }
         _ => Ok(()),
     }

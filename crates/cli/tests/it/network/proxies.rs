@@ -241,6 +241,7 @@ fn login_that_a_proxy_repeats_is_shown_nowhere() {
                 let result = run_fetch_url(arguments);
                 let shown = format!("{}{}", result.stdout_text(), result.stderr);
                 assert!(shown.contains("***"), "{status} {url}: {shown}");
+                assert_eq!(status == 407, shown.contains("the proxy rejects this user"), "{shown}");
                 for secret in ["secretpw", "bWU6c2VjcmV0cHc"] {
                     assert!(!shown.contains(secret), "{status} {url}: {shown}");
                 }

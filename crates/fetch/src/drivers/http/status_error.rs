@@ -19,7 +19,8 @@ pub(super) fn status_error(plan: &HttpPlan, status: StatusCode, headers: &Header
         429 | 503 => (Code::Busy, Phase::Request),
         _ => (Code::HttpError, Phase::Request),
     };
-    let error = Error::new(code, phase, "").with_reply(reply.as_bytes());
+    let detail = if phase == Phase::Proxy { "the proxy requires a login" } else { "" };
+    let error = Error::new(code, phase, detail).with_reply(reply.as_bytes());
     let error = error.with_retry_after(retry_after(headers));
     match status.as_u16() {
         // The server did not process the request, so even a POST can be repeated.
@@ -29,6 +30,8 @@ pub(super) fn status_error(plan: &HttpPlan, status: StatusCode, headers: &Header
         500 | 502 | 504 if plan.is_idempotent() => error.as_transient(),
         401 if plan.authorization.is_none() => error.with_hint(Hint::Login),
         401 => error.with_refused_login().with_hint("the server rejects this user and password"),
+        407 if plan.proxy_login.is_none() => error.with_hint(Hint::ProxyLogin),
+        407 => error.with_hint("the proxy rejects this user and password"),
         _ => error,
     }
 }
