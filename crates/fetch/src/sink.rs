@@ -10,6 +10,7 @@ mod file_id;
 pub(crate) mod journal;
 mod leftovers;
 pub(crate) mod name;
+mod network_disk;
 mod open_part;
 pub(crate) mod output_directory;
 mod part;

@@ -12,6 +12,7 @@ use rustix::io::Errno;
 
 use super::file::{FileOptions, SyncMode, exists_error};
 use super::file_id::{file_error, file_id, is_file_at};
+use super::network_disk::is_on_network;
 use super::open_part::{PART_MODE, copy_to_part, link_part};
 use super::part_paths::PartPaths;
 use super::private::set_mode;
@@ -227,7 +228,10 @@ impl Part {
         let failed = |what: &str, error: io::Error| Error::io(Code::SinkFailed, Phase::Deliver, what, error);
         let must_sync = match self.options.sync {
             SyncMode::Always => true,
-            SyncMode::Auto => self.state.bytes >= LARGE_FILE_SIZE,
+            // Network file systems have no files without a name.
+            SyncMode::Auto => {
+                self.state.bytes >= LARGE_FILE_SIZE || self.file_id.is_some() && is_on_network(&self.file)
+            }
             SyncMode::Never => false,
         };
         // A file without a name was created with the final permissions, unless others are required.
