@@ -36,12 +36,14 @@ pub(super) enum Reserved {
     /// Also by an earlier transfer of the same URL. With `is_finished`, that transfer has written the complete file, and
     /// has verified the checksum of this transfer if it has one.
     Repeated { is_finished: bool },
+    /// By a transfer of the same URL that is writing the file now.
+    Active,
 }
 
 impl Reserved {
     /// Returns `true` if an earlier transfer of the same URL has reserved the path.
     pub(super) const fn is_repeated(self) -> bool {
-        matches!(self, Self::Repeated { .. })
+        matches!(self, Self::Repeated { .. } | Self::Active)
     }
 }
 
@@ -54,8 +56,13 @@ struct Owner {
     state: u32,
 }
 
-/// The hashes of a path: without regard to case, and as it is.
-type PathKey = (u64, u32);
+/// The hashes of a path: the upper bits of that without regard to case, then [`EXACT_BITS`] of that of the path as it is.
+/// So the paths that differ only in case follow one another.
+type PathKey = u64;
+
+/// With a million paths, it is unlikely (1 : 30) that two different ones agree in the 44 upper bits, which matters only
+/// where case is folded. Two spellings of one path agree in these lower bits in one of a million cases.
+const EXACT_BITS: u64 = (1 << 20) - 1;
 
 /// Marks the state of a finished file.
 const FINISHED: u32 = 1 << 31;
@@ -79,6 +86,8 @@ pub(super) struct OutputPaths {
     directories: RefCell<HashMap<u64, FileId>>,
     /// The hashes of the identities of finished files.
     finished: RefCell<BTreeSet<u64>>,
+    /// The states of the owners whose transfers have not ended.
+    active: RefCell<HashSet<u32>>,
     /// The files that the program itself writes, such as the journal.
     own: HashSet<PathKey>,
 }
@@ -125,20 +134,35 @@ impl OutputPaths {
         if self.is_reserved_in_other_case(path, key) {
             return Err(conflict(path));
         }
-        let before = match self.owners.borrow_mut().entry(key) {
+        let mut owners = self.owners.borrow_mut();
+        let owner = match owners.entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(own);
+                self.active.borrow_mut().insert(own.state);
                 return Ok(Reserved::First);
             }
-            Entry::Occupied(entry) => *entry.get(),
+            Entry::Occupied(entry) => entry.into_mut(),
         };
-        let is_same = before.state == own.state || before.url == own.url;
         // Several URLs may be written to one device or FIFO.
-        if is_same || fs::symlink_metadata(path).is_ok_and(|facts| !facts.is_file()) {
-            let is_verified = checksum.is_none() || before.state == self.finished_with(checksum);
-            return Ok(Reserved::Repeated { is_finished: before.state & FINISHED != 0 && is_verified });
+        let is_device = fs::symlink_metadata(path).is_ok_and(|facts| !facts.is_file());
+        if !is_device && owner.state != own.state && owner.url != own.url {
+            return Err(conflict(path));
         }
-        Err(conflict(path))
+        if owner.state & FINISHED != 0 {
+            let is_verified = checksum.is_none() || owner.state == self.finished_with(checksum);
+            return Ok(Reserved::Repeated { is_finished: is_verified });
+        }
+        if !is_device && owner.state != own.state && self.active.borrow().contains(&owner.state) {
+            return Ok(Reserved::Active);
+        }
+        *owner = own;
+        self.active.borrow_mut().insert(own.state);
+        Ok(Reserved::Repeated { is_finished: false })
+    }
+
+    /// Records that the transfer `number` has ended.
+    pub(super) fn end(&self, number: usize) {
+        self.active.borrow_mut().remove(&self.writing(number));
     }
 
     /// Returns `true` if another transfer than `number` has reserved `path`.
@@ -193,8 +217,8 @@ impl OutputPaths {
         self.hash.hash_one(value) as u32
     }
 
-    /// Returns the hashes of the directory's device and inode and the file name, or of the path if the directory does
-    /// not exist.
+    /// Returns the key of the directory's device and inode and the file name, or of the path if the directory does not
+    /// exist.
     fn path_key(&self, path: &Path) -> PathKey {
         let known = path.parent().zip(path.file_name());
         let known = known.and_then(|(parent, name)| Some((self.directory_id(parent)?, name)));
@@ -204,14 +228,13 @@ impl OutputPaths {
             Some(Cow::Owned(folded)) => self.hash.hash_one((id, OsStr::new(&*folded))),
             Some(Cow::Borrowed(_)) | None => exact,
         };
-        // The lower half of the hash.
-        (folded, exact as u32)
+        (folded & !EXACT_BITS) | (exact & EXACT_BITS)
     }
 
     /// Returns `true` if a path is reserved that differs from `path` only in case, and is the same file.
-    fn is_reserved_in_other_case(&self, path: &Path, (folded, exact): PathKey) -> bool {
-        let of_others = (folded, 0)..=(folded, u32::MAX);
-        let is_reserved = self.owners.borrow().range(of_others).any(|((_, other), _)| *other != exact);
+    fn is_reserved_in_other_case(&self, path: &Path, key: PathKey) -> bool {
+        let spellings = (key & !EXACT_BITS)..=(key | EXACT_BITS);
+        let is_reserved = self.owners.borrow().range(spellings).any(|(other, _)| *other != key);
         is_reserved && self.case_folding.folds_case(path)
     }
 
@@ -254,6 +277,22 @@ mod tests {
         }
         assert!(reserve(4, "readme", "readme").expect("the same URL").is_repeated());
         assert!(paths.is_reserved(&path("README"), 9) && !paths.is_reserved(&path("README2"), 9));
+    }
+
+    #[test]
+    fn path_of_the_same_url_is_active_until_its_transfer_ends() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (paths, path) = (OutputPaths::default(), directory.path().join("f"));
+        let reserve = |number| paths.reserve(&path, number, "u", None).expect("a path");
+        assert_eq!(reserve(1), Reserved::First);
+        assert_eq!(reserve(1), Reserved::Repeated { is_finished: false }, "another attempt of the transfer");
+        assert_eq!(reserve(2), Reserved::Active);
+        paths.end(1);
+        assert_eq!(reserve(2), Reserved::Repeated { is_finished: false }, "the first one has failed");
+        assert_eq!(reserve(3), Reserved::Active);
+        paths.add_written(&path, None, (1, 1));
+        paths.end(2);
+        assert_eq!(reserve(3), Reserved::Repeated { is_finished: true });
     }
 
     #[test]

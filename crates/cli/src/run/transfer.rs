@@ -33,6 +33,7 @@ pub(super) async fn run_transfer(
 ) -> Result<(), Error> {
     let result = run_stages(run, transfer, request, permit, report).await;
     run.open_files.borrow_mut().remove(&report.number);
+    run.output_paths.end(report.number);
     result
 }
 
@@ -131,7 +132,7 @@ fn is_moved(transfer: &Transfer, meta: &Meta, report: &mut TransferReport) -> bo
 }
 
 /// Returns `true` if the file exists and need not be fetched: `--skip-existing`, the journal, or an unchanged file of a
-/// mirror.
+/// mirror. Also if another transfer of the same URL is writing it: if that one fails, the run fails with it.
 async fn can_skip(
     request: &Request,
     transfer: &Transfer,
@@ -140,7 +141,7 @@ async fn can_skip(
     run: &Run,
     report: &mut TransferReport,
 ) -> Result<bool, Error> {
-    if output::try_keep_existing(transfer, path, reserved, run) {
+    if reserved == Reserved::Active || output::try_keep_existing(transfer, path, reserved, run) {
         return Ok(true);
     }
     if let Some(page) = &transfer.ordinary_page {

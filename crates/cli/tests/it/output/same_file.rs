@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::support::mirror::{nginx_index, run_mirror};
 use crate::support::{entry_names, http_server, read_text_file, run_fetch_url_in, temp_dir, write_file};
@@ -50,6 +51,25 @@ fn second_url_for_a_file_under_another_path_exits_2() {
             }
         }
     }
+}
+
+#[test]
+fn same_url_twice_in_parallel_is_fetched_once_per_file() {
+    let server = http_server(|request| match request.path().as_str() {
+        "/fails" => HttpResponse::new(404),
+        path => HttpResponse::new(200).body(path).drip(1, Duration::from_millis(100)),
+    });
+    let dir = temp_dir();
+    let (url, fails) = (server.url("/1"), server.url("/fails"));
+    run_fetch_url_in(dir.path(), ["-Z", "-o", "f", &url, "-o", "f", &url]).assert_exit(0);
+    assert_eq!((read_text_file(dir.path(), "f").as_str(), server.requests().len()), ("/1", 1));
+    write_file(dir.path(), "list", &format!("{url}\tg\n{url}\tg\n{url}\t./g\n{url}\th\n"));
+    run_fetch_url_in(dir.path(), ["-Z", "--input-file", "list"]).assert_exit(0);
+    assert_eq!((read_text_file(dir.path(), "g").as_str(), server.requests().len()), ("/1", 3));
+    run_fetch_url_in(dir.path(), ["-Z", "-o", "k", &fails, "-o", "k", &fails]).assert_exit(78);
+    let before = server.requests().len();
+    run_fetch_url_in(dir.path(), ["-Z", "-o", "/dev/null", &url, "-o", "/dev/null", &url]).assert_exit(0);
+    assert_eq!(server.requests().len() - before, 2, "a device is written twice");
 }
 
 #[test]
