@@ -46,7 +46,7 @@ impl Tree {
         let page = PagePath::of(http);
         self.pages.seen.insert(page.identity());
         self.pages.paths.record_directory(&directory.url, &directory.path);
-        let path = self.pages.paths.assign_file(&page, &directory.path, |_| false)?;
+        let path = self.pages.paths.assign_file(&page, &directory.path, |_| false, &self.case_probe)?;
         Some(self.page_entry(
             directory.url.clone(),
             path,
@@ -159,12 +159,15 @@ impl Tree {
         // `/a/` gets `a/index.html` before `/a`, which is usually redirected to `/a/`.
         found.sort_by_key(|link| !link.path.is_directory());
         // Directories first: `/a/b` keeps its path if there is a page `/a` too.
+        let (paths, case_probe) = (&mut self.pages.paths, &self.case_probe);
         let directories: Vec<Option<String>> =
-            found.iter().map(|link| self.pages.paths.assign_directory(&link.path, &start)).collect();
+            found.iter().map(|link| paths.assign_directory(&link.path, &start, case_probe)).collect();
         let mut files = Vec::new();
         for (link, directory) in found.into_iter().zip(directories) {
-            let path = directory
-                .and_then(|directory| self.pages.paths.assign_file(&link.path, &directory, &is_directory));
+            let paths = &mut self.pages.paths;
+            let path = directory.and_then(|directory| {
+                paths.assign_file(&link.path, &directory, &is_directory, &self.case_probe)
+            });
             match path {
                 None => self.pages.skipped.nameless += 1,
                 Some(path) if self.is_path_excluded(&path) || !self.rules.includes(&path) => {

@@ -1,10 +1,13 @@
 //! Local paths of pages and of the files that they refer to.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use fetch_url_core::{HttpUrl, PercentEncoded, Url};
 
+use super::case_probe::CaseProbe;
 use super::identity::{IdentitySet, digest_of};
+use super::names::fold_case;
 use crate::{safe_dot_name, safe_name};
 
 /// The name of the file of a URL that ends with a slash.
@@ -68,16 +71,44 @@ fn push_segment(text: &mut Vec<u8>, segment: &[u8]) {
     text.extend_from_slice(segment);
 }
 
+/// A set of local paths.
+#[derive(Debug, Default)]
+struct LocalPaths {
+    exact: IdentitySet,
+    /// The paths without regard to case.
+    folded: IdentitySet,
+}
+
+impl LocalPaths {
+    fn insert(&mut self, path: &str) {
+        self.exact.insert(digest_of(path.as_bytes()));
+        self.folded.insert(digest_of(fold_case(path).as_bytes()));
+    }
+
+    fn remove(&mut self, path: &str) {
+        self.exact.remove(digest_of(path.as_bytes()));
+        self.folded.remove(digest_of(fold_case(path).as_bytes()));
+    }
+
+    /// Returns `true` if the set has the path, or one that differs only in case and is the same by `folds_case`.
+    fn contains(&self, path: &str, folds_case: impl FnOnce() -> bool) -> bool {
+        self.exact.contains(digest_of(path.as_bytes()))
+            || self.folded.contains(digest_of(fold_case(path).as_bytes())) && folds_case()
+    }
+}
+
 /// The local paths that are assigned to URLs. A path belongs to one URL only.
 #[derive(Debug, Default)]
 pub(super) struct PagePaths {
     /// Local directories, by the directories on the server.
     directories: HashMap<Vec<Vec<u8>>, String>,
     /// The local paths of directories.
-    used_directories: HashSet<String>,
-    /// The identities of the local paths of files.
-    used_files: IdentitySet,
+    used_directories: LocalPaths,
+    /// The local paths of files.
+    used_files: LocalPaths,
     keeps_dots: bool,
+    /// The copy does not distinguish names that differ only in case. It is found out when there are such names.
+    folds_case: OnceLock<bool>,
 }
 
 impl PagePaths {
@@ -89,25 +120,30 @@ impl PagePaths {
     pub(super) fn record_directory(&mut self, url: &Url<'_>, path: &str) {
         if let Url::Http(url) = url {
             self.directories.insert(PagePath::of(url).directories, path.to_owned());
-            self.used_directories.insert(path.to_owned());
+            self.used_directories.insert(path);
         }
     }
 
     /// Records the local path of a listed file.
     pub(super) fn record_file(&mut self, url: &Url<'_>, path: &str) {
         if matches!(url, Url::Http(_)) {
-            self.used_files.insert(digest_of(path.as_bytes()));
+            self.used_files.insert(path);
         }
     }
 
     /// Makes the local path of a file that was not saved available again.
     pub(super) fn release_file(&mut self, path: &str) {
-        self.used_files.remove(digest_of(path.as_bytes()));
+        self.used_files.remove(path);
     }
 
     /// Gives the directories of `page` local paths: sanitised names below the directory of `start`. Returns `None` if a
     /// name cannot be sanitised.
-    pub(super) fn assign_directory(&mut self, page: &PagePath, start: &PagePath) -> Option<String> {
+    pub(super) fn assign_directory(
+        &mut self,
+        page: &PagePath,
+        start: &PagePath,
+        case_probe: &CaseProbe,
+    ) -> Option<String> {
         let known = if page.is_below(start) { start.directories.len() } else { 0 };
         let mut local = if page.is_below(start) { String::new() } else { ROOT_DIRECTORY.to_owned() };
         for end in known..page.directories.len() {
@@ -119,10 +155,10 @@ impl PagePaths {
             let name = self.sanitise(&page.directories[end])?;
             let path = join(&local, &name);
             // Outside the start directory, directories with the same sanitised name share a local directory.
-            let is_free =
-                !self.is_file(&path) && (!page.is_below(start) || !self.used_directories.contains(&path));
+            let is_free = !self.is_file(&path, case_probe)
+                && (!page.is_below(start) || !self.is_directory(&path, case_probe));
             local = if is_free { path } else { format!("{path}~{:08x}", identity_of(key) >> 96) };
-            self.used_directories.insert(local.clone());
+            self.used_directories.insert(&local);
             if page.is_below(start) {
                 self.directories.insert(key.to_vec(), local.clone());
             }
@@ -137,26 +173,37 @@ impl PagePaths {
         page: &PagePath,
         directory: &str,
         is_directory: impl Fn(&str) -> bool,
+        case_probe: &CaseProbe,
     ) -> Option<String> {
         let path = join(directory, &self.file_name(page)?);
         // If `a` is a directory because of `/a/b`, the page `/a` becomes `a/index.html`, which a server of the copy
         // finds.
-        let path = match self.used_directories.contains(&path) || is_directory(&path) {
+        let path = match self.is_directory(&path, case_probe) || is_directory(&path) {
             true => join(&path, INDEX_NAME),
             false => path,
         };
-        let is_free = |path: &String| !self.is_file(path) && !self.used_directories.contains(path);
+        let is_free = |path: &String| !self.is_file(path, case_probe) && !self.is_directory(path, case_probe);
         let identity = page.identity();
         let candidates =
             [path.clone(), format!("{path}~{:08x}", identity >> 96), format!("{path}~{identity:032x}")];
         let path = candidates.into_iter().find(is_free)?;
-        self.used_files.insert(digest_of(path.as_bytes()));
+        self.used_files.insert(&path);
         Some(path)
     }
 
     /// Returns `true` if a file has this local path.
-    fn is_file(&self, path: &str) -> bool {
-        self.used_files.contains(digest_of(path.as_bytes()))
+    fn is_file(&self, path: &str, case_probe: &CaseProbe) -> bool {
+        self.used_files.contains(path, || self.folds_case(case_probe))
+    }
+
+    /// Returns `true` if a directory has this local path.
+    fn is_directory(&self, path: &str, case_probe: &CaseProbe) -> bool {
+        self.used_directories.contains(path, || self.folds_case(case_probe))
+    }
+
+    /// Returns `true` if the copy does not distinguish names that differ only in case, or if that cannot be found out.
+    fn folds_case(&self, case_probe: &CaseProbe) -> bool {
+        *self.folds_case.get_or_init(|| case_probe.folds_case("").unwrap_or(true))
     }
 
     /// Returns the sanitised name of a page: the last segment and its query, or `index.html`.

@@ -347,6 +347,31 @@ fn paths_of_linked_files_are_unique_and_do_not_depend_on_their_order() {
 }
 
 #[test]
+fn linked_files_that_differ_only_in_case_get_distinct_names_where_case_is_folded() {
+    let links = [
+        "http://h/README.html",
+        "http://h/readme.html",
+        "http://h/Sub/x",
+        "http://h/sub/x",
+        "http://h/sub/y",
+        "http://h/SUB",
+        "http://h/\u{c4}",
+        "http://h/\u{e4}",
+    ];
+    let paths = |folds_case: bool| {
+        let (tree, page) = site("http://h/", TreeRules::default());
+        let mut tree = tree.with_case_probe(move |_| Ok(folds_case));
+        linked(&mut tree, &page, &links).into_iter().map(|(path, _)| path).collect::<Vec<_>>()
+    };
+    assert!(paths(false).iter().all(|path| !path.contains('~')), "{:?}", paths(false));
+    let folded = paths(true);
+    let distinct: HashSet<String> = folded.iter().map(|path| path.to_lowercase()).collect();
+    assert_eq!(distinct.len(), links.len(), "{folded:?}");
+    let directory = |path: &&String| path.starts_with("sub") && path.contains('/');
+    assert!(folded.iter().filter(directory).count() >= 2, "{folded:?}");
+}
+
+#[test]
 fn link_that_is_too_deep_is_followed_from_a_page_nearer_to_the_start() {
     let (mut tree, page) = site("http://h/", TreeRules { max_depth: 1, ..TreeRules::default() });
     tree.add_link(&page, "http://h/a", false).expect("a link");
