@@ -126,7 +126,7 @@ impl Segments {
         // Requests that were sent with the second one have taken theirs.
         self.object.spares.close();
         let second = match second {
-            Err(error) if error.code() == Code::RangeRefused => return Ok(None),
+            Err(error) if refuses_ranges(&error) => return Ok(None),
             second => second?,
         };
         if !self.object.sources[0].has_sent(&second.meta, self.segments[1].request_offset()) {
@@ -348,6 +348,12 @@ fn announces_ranges(meta: &Meta) -> bool {
 
 fn has_field(meta: &Meta, name: &str) -> bool {
     meta.fields.iter().any(|(field, _)| field.eq_ignore_ascii_case(name))
+}
+
+/// Returns `true` for an error of a request for a range that a request without one need not have: some servers refuse
+/// ranges with 400, 403 or 501.
+fn refuses_ranges(error: &Error) -> bool {
+    matches!(error.code(), Code::RangeRefused | Code::Denied | Code::HttpError) && !error.is_transient()
 }
 
 /// Returns `true` if the protocol can return a byte range of an object whose size it reports.

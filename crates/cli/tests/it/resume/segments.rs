@@ -244,6 +244,19 @@ fn server_without_ranges_or_validators_sends_one_segment() {
 }
 
 #[test]
+fn server_that_refuses_ranges_sends_one_segment() {
+    for status in [400, 403, 416, 501] {
+        let server = HttpServer::start(move |request| match request.header_text("range") {
+            Some(_) => HttpResponse::new(status),
+            None => file_handler(content(), strong_etag_headers())(request),
+        });
+        let (server, target) =
+            (server.expect("a server"), Target::new(OldFile::Absent).expect("a directory"));
+        assert_result(&run_in_segments(&target, &server.url("/o"), &["--retry", "0"]), 0, &target);
+    }
+}
+
+#[test]
 fn small_file_is_sent_as_one_segment() {
     let server = start_server(FtpConfig::new().file("/o", "small").modified("/o", MODIFIED));
     let target = Target::new(OldFile::Absent).expect("a directory");
