@@ -42,6 +42,15 @@ fn range_fetches_existing_articles_in_order() {
     }
 }
 
+#[test]
+fn largest_range_without_articles_exits_78() {
+    let server = start_server(NntpConfig::new().group(group_with_articles("a.one", [])));
+    for options in ["", "--text"] {
+        let result = fetch_paths(&server, options, &["a.one/1-2147483647"]);
+        assert!(result.assert_exit(78).stdout.is_empty(), "{options}");
+    }
+}
+
 /// A server may answer such a range in several forms.
 #[test]
 fn range_without_articles_exits_78() {

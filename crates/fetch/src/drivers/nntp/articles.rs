@@ -14,6 +14,7 @@ use fetch_url_proto::{Event, Rejection, Step};
 use super::active_request::ActiveRequest;
 use super::article_format::ArticleConverter;
 use super::connection::{FirstReply, MAX_QUEUED, NntpConnection, unexpected_step_error};
+use super::options::ArticleFormat;
 use super::plan::{ALL_NUMBERS, NewsOperation};
 use super::rejection::{is_missing_article, rejection_error};
 use super::response::{outcome, response_meta};
@@ -90,7 +91,10 @@ pub(super) async fn article_range_after_rejection(
 /// Returns an empty body for a whole group without articles, and an error for a range of numbers without articles.
 fn empty_range_outcome(rejection: &Rejection, request: &ActiveRequest) -> Result<Outcome, Error> {
     let plan = &request.plan;
-    if matches!(&plan.operation, NewsOperation::ArticleRange(_, numbers) if *numbers == ALL_NUMBERS) {
+    let is_all =
+        matches!(&plan.operation, NewsOperation::ArticleRange(_, numbers) if *numbers == ALL_NUMBERS);
+    // Only in this format a URL can mean the whole group.
+    if is_all && plan.options.format == ArticleFormat::Mbox {
         return Ok(outcome(plan, Content::Body(Body::from_bytes(Bytes::new()))));
     }
     Err(rejection_error(rejection, request))
