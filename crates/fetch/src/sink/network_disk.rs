@@ -29,7 +29,8 @@ pub(super) fn is_on_network(_: &File) -> bool {
     false
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use super::*;
 
