@@ -56,13 +56,14 @@ struct Owner {
     state: u32,
 }
 
-/// The hashes of a path: the upper bits of that without regard to case, then [`EXACT_BITS`] of that of the path as it is.
-/// So the paths that differ only in case follow one another.
+/// Two hashes of a path in one number: the upper 44 bits are those of its hash without regard to case, the lower 20 bits
+/// those of its hash with regard to case. In a sorted map, paths that differ only in case are next to each other.
 type PathKey = u64;
 
-/// With a million paths, it is unlikely (1 : 30) that two different ones agree in the 44 upper bits, which matters only
-/// where case is folded. Two spellings of one path agree in these lower bits in one of a million cases.
-const EXACT_BITS: u64 = (1 << 20) - 1;
+/// The lower bits of a key. With a million paths, the probability that two different ones have the same upper bits is
+/// 3 %, which matters only where case is folded. Two spellings of one path have the same lower bits in one of a million
+/// cases.
+const EXACT_MASK: u64 = (1 << 20) - 1;
 
 /// Marks the state of a finished file.
 const FINISHED: u32 = 1 << 31;
@@ -153,9 +154,12 @@ impl OutputPaths {
             return Ok(Reserved::Repeated { is_finished: is_verified });
         }
         if !is_device && owner.state != own.state && self.active.borrow().contains(&owner.state) {
-            return Ok(Reserved::Active);
+            // The other transfer may have no checksum, or another one.
+            let is_same = checksum.is_none();
+            return Ok(if is_same { Reserved::Active } else { Reserved::Repeated { is_finished: false } });
         }
-        *owner = own;
+        // An alternative URL of the same transfer does not replace its URL.
+        owner.state = own.state;
         self.active.borrow_mut().insert(own.state);
         Ok(Reserved::Repeated { is_finished: false })
     }
@@ -228,12 +232,12 @@ impl OutputPaths {
             Some(Cow::Owned(folded)) => self.hash.hash_one((id, OsStr::new(&*folded))),
             Some(Cow::Borrowed(_)) | None => exact,
         };
-        (folded & !EXACT_BITS) | (exact & EXACT_BITS)
+        (folded & !EXACT_MASK) | (exact & EXACT_MASK)
     }
 
     /// Returns `true` if a path is reserved that differs from `path` only in case, and is the same file.
     fn is_reserved_in_other_case(&self, path: &Path, key: PathKey) -> bool {
-        let spellings = (key & !EXACT_BITS)..=(key | EXACT_BITS);
+        let spellings = (key & !EXACT_MASK)..=(key | EXACT_MASK);
         let is_reserved = self.owners.borrow().range(spellings).any(|(other, _)| *other != key);
         is_reserved && self.case_folding.folds_case(path)
     }
@@ -293,6 +297,29 @@ mod tests {
         paths.add_written(&path, None, (1, 1));
         paths.end(2);
         assert_eq!(reserve(3), Reserved::Repeated { is_finished: true });
+    }
+
+    #[test]
+    fn transfer_with_a_checksum_is_not_skipped_because_another_one_is_active() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (paths, path) = (OutputPaths::default(), directory.path().join("f"));
+        assert_eq!(paths.reserve(&path, 1, "u", None).expect("a path"), Reserved::First);
+        let checksum = "md5:d41d8cd98f00b204e9800998ecf8427e".parse().expect("a checksum");
+        let reserved = paths.reserve(&path, 2, "u", Some(&checksum)).expect("a path");
+        assert_eq!(reserved, Reserved::Repeated { is_finished: false });
+    }
+
+    #[test]
+    fn path_belongs_to_the_first_url_of_a_transfer_that_used_an_alternative() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (paths, path) = (OutputPaths::default(), directory.path().join("f"));
+        let reserve = |number, url| paths.reserve(&path, number, url, None);
+        assert_eq!(reserve(1, "first").expect("a path"), Reserved::First);
+        paths.end(1);
+        assert!(reserve(1, "alternative").expect("the same transfer").is_repeated());
+        paths.add_written(&path, None, (1, 1));
+        paths.end(1);
+        assert_eq!(reserve(2, "first").expect("a path"), Reserved::Repeated { is_finished: true });
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Local paths of pages and of the files that they refer to.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -81,19 +82,29 @@ struct LocalPaths {
 
 impl LocalPaths {
     fn insert(&mut self, path: &str) {
-        self.exact.insert(digest_of(path.as_bytes()));
-        self.folded.insert(digest_of(fold_case(path).as_bytes()));
+        let exact = digest_of(path.as_bytes());
+        self.exact.insert(exact);
+        self.folded.insert(folded_digest(path, exact));
     }
 
     fn remove(&mut self, path: &str) {
-        self.exact.remove(digest_of(path.as_bytes()));
-        self.folded.remove(digest_of(fold_case(path).as_bytes()));
+        let exact = digest_of(path.as_bytes());
+        self.exact.remove(exact);
+        self.folded.remove(folded_digest(path, exact));
     }
 
     /// Returns `true` if the set has the path, or one that differs only in case and is the same by `folds_case`.
     fn contains(&self, path: &str, folds_case: impl FnOnce() -> bool) -> bool {
-        self.exact.contains(digest_of(path.as_bytes()))
-            || self.folded.contains(digest_of(fold_case(path).as_bytes())) && folds_case()
+        let exact = digest_of(path.as_bytes());
+        self.exact.contains(exact) || self.folded.contains(folded_digest(path, exact)) && folds_case()
+    }
+}
+
+/// Returns the digest of a path without regard to case; `exact` is that of the path as it is.
+fn folded_digest(path: &str, exact: u128) -> u128 {
+    match fold_case(path) {
+        Cow::Borrowed(_) => exact,
+        Cow::Owned(folded) => digest_of(folded.as_bytes()),
     }
 }
 

@@ -116,23 +116,29 @@ fn delete_needs_menu_with_final_dot() {
     assert_eq!(list_files(dir.path()), ["one"]);
 }
 
+/// Returns a site with a menu of two files.
+fn two_files_site() -> GopherConfig {
+    GopherConfig::new()
+        .item(menu("/d", &[('0', "one", "/d/one"), ('0', "two", "/d/two")]))
+        .item(GopherItem::text("/d/one", "1\r\n"))
+        .item(GopherItem::text("/d/two", "2\r\n"))
+}
+
 /// The menu is truncated at every sixth byte: no file is deleted, and no file gets a truncated name.
 #[test]
 fn truncated_menu_deletes_nothing() {
-    let site = || {
-        GopherConfig::new()
-            .item(menu("/d", &[('0', "one", "/d/one"), ('0', "two", "/d/two")]))
-            .item(GopherItem::text("/d/one", "1\r\n"))
-            .item(GopherItem::text("/d/two", "2\r\n"))
-    };
     let dir = temp_dir();
-    mirror_site(site(), "1/d", dir.path(), "").0.assert_exit(0);
+    mirror_site(two_files_site(), "1/d", dir.path(), "").0.assert_exit(0);
     let expected = list_files(dir.path());
     let length = 2 * "0one\t/d/one\tsite.test\t70\r\n".len() as u64 + 3;
     for cut in (0..length - 3).step_by(6) {
         for ending in [Ending::Close, Ending::Reset] {
-            let (result, _) =
-                mirror_site(site().on("/d", GopherAction::Cut(cut, ending)), "1/d", dir.path(), "--delete");
+            let (result, _) = mirror_site(
+                two_files_site().on("/d", GopherAction::Cut(cut, ending)),
+                "1/d",
+                dir.path(),
+                "--delete",
+            );
             assert!(!result.stderr.contains("panicked"), "{}", result.stderr);
             assert_eq!(list_files(dir.path()), expected, "{cut} {ending:?}: {}", result.stderr);
         }
@@ -142,12 +148,6 @@ fn truncated_menu_deletes_nothing() {
 /// A line that is not understood, or that reports an error, may stand for a file.
 #[test]
 fn menu_with_a_line_that_is_not_understood_deletes_nothing() {
-    let site = || {
-        GopherConfig::new()
-            .item(menu("/d", &[('0', "one", "/d/one"), ('0', "two", "/d/two")]))
-            .item(GopherItem::text("/d/one", "1\r\n"))
-            .item(GopherItem::text("/d/two", "2\r\n"))
-    };
     for (line, is_deleted) in [
         ("0two\t/d/two", false),
         ("garbage", false),
@@ -157,10 +157,14 @@ fn menu_with_a_line_that_is_not_understood_deletes_nothing() {
         ("hA page\tURL:gemini://example.com/\tsite.test\t70", true),
     ] {
         let dir = temp_dir();
-        mirror_site(site(), "1/d", dir.path(), "").0.assert_exit(0);
+        mirror_site(two_files_site(), "1/d", dir.path(), "").0.assert_exit(0);
         let answer = format!("0one\t/d/one\tsite.test\t70\r\n{line}\r\n.\r\n").into_bytes();
-        let (result, _) =
-            mirror_site(site().on("/d", GopherAction::Answer(answer)), "1/d", dir.path(), "--delete");
+        let (result, _) = mirror_site(
+            two_files_site().on("/d", GopherAction::Answer(answer)),
+            "1/d",
+            dir.path(),
+            "--delete",
+        );
         result.assert_exit(0);
         let expected = if is_deleted { &["one"][..] } else { &["one", "two"] };
         assert_eq!(list_files(dir.path()), expected, "{line}: {}", result.stderr);

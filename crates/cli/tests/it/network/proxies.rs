@@ -250,7 +250,8 @@ fn login_that_a_proxy_repeats_is_shown_nowhere() {
     }
 }
 
-/// What reqwest cannot do is done over a tunnel of our own, or refused if the proxy reads the request.
+/// reqwest does not support these options. They work over SOCKS and in a tunnel, and are refused if the proxy reads the
+/// request.
 #[test]
 fn options_of_the_wire_format_work_in_a_tunnel_and_are_refused_without_one() {
     let respond = |request: &HttpRequest| {

@@ -66,6 +66,9 @@ fn same_url_twice_in_parallel_is_fetched_once_per_file() {
     write_file(dir.path(), "list", &format!("{url}\tg\n{url}\tg\n{url}\t./g\n{url}\th\n"));
     run_fetch_url_in(dir.path(), ["-Z", "--input-file", "list"]).assert_exit(0);
     assert_eq!((read_text_file(dir.path(), "g").as_str(), server.requests().len()), ("/1", 3));
+    write_file(dir.path(), "list", &format!("{url}\tm\n{url}\tm\tmd5:d41d8cd98f00b204e9800998ecf8427e\n"));
+    let result = run_fetch_url_in(dir.path(), ["-Z", "--retry", "0", "--input-file", "list"]);
+    assert_ne!(result.exit, 0, "the checksum of the second line is wrong");
     run_fetch_url_in(dir.path(), ["-Z", "-o", "k", &fails, "-o", "k", &fails]).assert_exit(78);
     let before = server.requests().len();
     run_fetch_url_in(dir.path(), ["-Z", "-o", "/dev/null", &url, "-o", "/dev/null", &url]).assert_exit(0);

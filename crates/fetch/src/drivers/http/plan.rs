@@ -58,9 +58,8 @@ pub(super) struct HttpPlan {
 }
 
 impl HttpPlan {
-    /// Returns an option that requires a connection of this driver, if one is set: reqwest, which sends requests through
-    /// a proxy, does not have it.
-    pub(super) const fn option_without_proxy(&self) -> Option<&'static str> {
+    /// Returns the name of a set option that reqwest, which sends requests through a proxy, does not support.
+    pub(super) const fn option_unsupported_by_reqwest(&self) -> Option<&'static str> {
         match (self.options.raw, self.options.ignore_content_length, self.has_own_authority) {
             (true, ..) => Some("an undecoded body (--raw)"),
             (_, true, _) => Some("--ignore-content-length"),

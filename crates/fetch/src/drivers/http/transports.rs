@@ -30,7 +30,7 @@ impl Transports {
             return direct_transport::send_directly(&self.pool, plan, ctx).await;
         };
         let has_tunnel = plan.is_tls || !proxy.kind.is_http();
-        match plan.option_without_proxy() {
+        match plan.option_unsupported_by_reqwest() {
             _ if plan.is_forwarded || ctx.connector.uses_tunnel_for_http(proxy, plan.is_tls) => {
                 direct_transport::send_directly(&self.pool, plan, ctx).await
             }
