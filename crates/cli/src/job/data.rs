@@ -1,16 +1,11 @@
 //! The request body of curl's `-d` and related options.
 
-use std::io::Read as _;
-
 use fetch_url::Error;
 use fetch_url::http::RequestBody;
 
-use super::option_file::read_option_file;
+use super::option_file::{read_option_file, read_stdin};
 use crate::error::usage_error;
 use crate::flags::{GivenOptions, HttpFlags};
-
-/// The maximum size of the data.
-const MAX_DATA_SIZE: u64 = 1024 * 1024 * 1024;
 
 /// Returns the body of the request, or `None` without data. One regular file of `--data-binary` or `--json` is read while
 /// it is sent.
@@ -82,12 +77,7 @@ fn file_bytes_or_text(text: &str) -> Result<Vec<u8>, Error> {
 
 /// Reads a file, or standard input for `-`.
 fn file(path: &str) -> Result<Vec<u8>, Error> {
-    if path != "-" {
-        return read_option_file("--data", path.as_ref());
-    }
-    let mut bytes = Vec::new();
-    let all = std::io::stdin().take(MAX_DATA_SIZE).read_to_end(&mut bytes);
-    all.map(|_| bytes).map_err(|error| usage_error(format!("standard input: {error}")))
+    if path == "-" { read_stdin("--data") } else { read_option_file("--data", path.as_ref()) }
 }
 
 /// Removes CR, LF and NUL from a form file, as curl does.

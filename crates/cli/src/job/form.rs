@@ -1,18 +1,14 @@
 //! The fields of `-F` and `--form-string`: parts of a form for http, answers to the questions of a form for gopher.
 
-use std::io::Read as _;
 use std::path::Path;
 
 use fetch_url::Error;
 use fetch_url::gopher::GopherOptions;
 use fetch_url::http::{FormPart, HttpOptions, Multipart, RequestBody};
 
-use super::option_file::read_option_file;
+use super::option_file::{read_option_file, read_option_text, read_stdin};
 use crate::error::usage_error;
 use crate::flags::{GivenOptions, HttpFlags};
-
-/// Maximum number of bytes of a form that standard input provides.
-const MAX_STDIN: u64 = 1024 * 1024 * 1024;
 
 /// The media types of files by the end of their names, which are those of curl.
 const MEDIA_TYPES: [(&str, &str); 10] = [
@@ -64,11 +60,8 @@ impl Form {
         }
         fields.sort_by_key(|(place, _)| *place);
         let fields: Vec<FormField> = fields.into_iter().map(|(_, field)| field).collect();
-        let mut stdin = Vec::new();
-        if fields.iter().any(FormField::reads_stdin) {
-            let read = std::io::stdin().take(MAX_STDIN).read_to_end(&mut stdin);
-            read.map_err(|error| usage_error(format!("-F: standard input: {error}")))?;
-        }
+        let reads_stdin = fields.iter().any(FormField::reads_stdin);
+        let stdin = if reads_stdin { read_stdin("-F")? } else { Vec::new() };
         Ok(Self { fields, escapes_with_backslash: http.form_escape, stdin })
     }
 
@@ -229,8 +222,7 @@ fn quoted_word(text: &str) -> Option<(String, &str)> {
 /// Adds the header fields of `headers=`: one, or those of a file.
 fn with_fields(part: FormPart, value: &str) -> Result<FormPart, Error> {
     let Some(path) = value.strip_prefix(['@', '<']) else { return Ok(part.field(value)) };
-    let file = read_option_file("-F headers=", Path::new(path))?;
-    let text = String::from_utf8_lossy(&file);
+    let text = read_option_text("-F headers=", Path::new(path))?;
     let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
     Ok(lines.fold(part, FormPart::field))
 }

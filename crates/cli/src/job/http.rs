@@ -6,7 +6,7 @@ use fetch_url::Error;
 use fetch_url::http::{CookieJar, HeaderField, HttpOptions, HttpVersion, RequestBody};
 
 use super::data;
-use super::option_file::read_option_file;
+use super::option_file::{read_option_file, read_option_text};
 use crate::error::usage_error;
 use crate::flags::{FetchFlags, GivenOptions, HttpFlags};
 
@@ -121,8 +121,8 @@ fn own_fields(http: &HttpFlags) -> Result<Vec<HeaderField>, Error> {
         match text.strip_prefix('@') {
             None => own.push(field(text)?),
             Some(path) => {
-                let file = read_option_file("-H", path.as_ref())?;
-                for line in String::from_utf8_lossy(&file).lines().filter(|line| !line.trim().is_empty()) {
+                let text = read_option_text("-H", path.as_ref())?;
+                for line in text.lines().filter(|line| !line.trim().is_empty()) {
                     own.push(field(line)?);
                 }
             }

@@ -1,12 +1,13 @@
 //! The login options: flags, netrc and prompts.
 
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use fetch_url::credentials::PromptRequest;
 use fetch_url::{Code, Credential, Credentials, Error, Phase};
 
 use super::environment;
+use super::option_file::read_at_most;
 use super::private_file::{MAX_FILE_SIZE, read_private_file};
 use crate::ask::TerminalPrompter;
 use crate::error::usage_error;
@@ -72,9 +73,7 @@ fn netrc(flags: &LoginFlags) -> Result<Option<(PathBuf, bool)>, Error> {
 pub(super) fn first_line(path: &Path) -> Result<Vec<u8>, Error> {
     let failed = |error: io::Error| usage_error(format!("{}: {error}", path.display()));
     let mut text = if path.as_os_str() == "-" {
-        let mut text = Vec::new();
-        io::stdin().take(MAX_FILE_SIZE).read_to_end(&mut text).map_err(failed)?;
-        text
+        read_at_most(MAX_FILE_SIZE, io::stdin()).map_err(failed)?
     } else {
         read_private_file(path).map_err(failed)?
     };

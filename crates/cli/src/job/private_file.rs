@@ -1,9 +1,11 @@
 //! Files with passwords, which other users must not be able to read.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+
+use super::option_file::read_at_most;
 
 /// The maximum size of a netrc or password file.
 pub(super) const MAX_FILE_SIZE: u64 = 1024 * 1024;
@@ -14,7 +16,7 @@ pub(crate) fn is_open_to_others(file: &File) -> io::Result<bool> {
     Ok(facts.is_file() && facts.permissions().mode() & 0o077 != 0)
 }
 
-/// Reads a file that other users must not be able to read.
+/// Reads a file that other users must not be able to read, of at most [`MAX_FILE_SIZE`] bytes.
 pub(super) fn read_private_file(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     if is_open_to_others(&file)? {
@@ -23,7 +25,5 @@ pub(super) fn read_private_file(path: &Path) -> io::Result<Vec<u8>> {
             "other users can read the file; run chmod 600",
         ));
     }
-    let mut text = Vec::new();
-    file.take(MAX_FILE_SIZE + 1).read_to_end(&mut text)?;
-    Ok(text)
+    read_at_most(MAX_FILE_SIZE, file)
 }

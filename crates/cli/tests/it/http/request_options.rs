@@ -215,6 +215,19 @@ fn data_from_standard_input_is_sent() {
     }
 }
 
+/// Bytes that are not UTF-8 would be sent as others.
+#[test]
+fn file_with_header_fields_that_is_not_utf8_exits_2_and_is_not_sent() {
+    let dir = temp_dir();
+    fs::write(dir.path().join("latin1"), b"X-One: caf\xe9\n").expect("write file");
+    let server = start_server();
+    for options in [&["-H", "@latin1"][..], &["-F", "a=b;headers=@latin1"]] {
+        let result = run_fetch_url_in(dir.path(), [options, &[&server.url("/")]].concat());
+        result.assert_exit(2).assert_stderr_contains("latin1: the file is not UTF-8");
+    }
+    assert!(server.requests().is_empty());
+}
+
 /// A body of 3 MiB, larger than every buffer.
 #[test]
 fn large_request_body_is_sent_completely() {
