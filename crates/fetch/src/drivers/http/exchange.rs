@@ -47,6 +47,11 @@ impl SharedExchange {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    #[cfg(test)]
+    pub(super) fn that_hides_length() -> Self {
+        Self(Arc::new(Mutex::new(Exchange { hides_length: true, ..Exchange::default() })))
+    }
+
     /// Forgets the previous exchange, before the request of `plan` is sent.
     pub(super) fn begin(&self, plan: &HttpPlan) {
         let options = &plan.options;
@@ -130,9 +135,17 @@ impl Exchange {
 }
 
 /// Hides Content-Length in the heads at the start of a response, so that hyper reads the body up to the end of the
-/// connection.
-pub(super) fn hide_length(heads: &mut [u8]) {
-    rename_field(heads, CONTENT_LENGTH, HIDDEN_LENGTH);
+/// connection. The bytes of the body after the final head stay as they are.
+pub(super) fn hide_length(mut response: &mut [u8]) {
+    loop {
+        let end = head_end(response, 0).unwrap_or(response.len());
+        let (head, rest) = response.split_at_mut(end);
+        rename_field(head, CONTENT_LENGTH, HIDDEN_LENGTH);
+        if head.is_empty() || !is_interim(head) {
+            return;
+        }
+        response = rest;
+    }
 }
 
 /// Returns the position after the empty line that ends a head; the search begins at `from`.
@@ -200,14 +213,14 @@ mod tests {
 
     #[test]
     fn length_is_hidden_in_each_spelling_and_nothing_else_changes() {
-        let mut head =
-            b"HTTP/1.1 200 OK\r\nCONTENT-Length: 5\r\nX-Content-Length: 6\r\nContent-Length-X: 7\r\n\r\n"
-                .to_vec();
-        hide_length(&mut head);
-        let text = String::from_utf8_lossy(&head).into_owned();
-        assert!(
-            text.contains("\nhidden-length-: 5\r\nX-Content-Length: 6\r\nContent-Length-X: 7\r\n"),
-            "{text}"
-        );
+        let early = "HTTP/1.1 103 Early\r\nContent-Length: 4\r\n\r\n";
+        let head =
+            "HTTP/1.1 200 OK\r\nCONTENT-Length: 5\r\nX-Content-Length: 6\r\nContent-Length-X: 7\r\n\r\n";
+        let body = "\nContent-Length: 8\r\n\r\nContent-Length: 9\r\n\r\n";
+        let mut response = format!("{early}{head}{body}").into_bytes();
+        hide_length(&mut response);
+        let early = early.replace("Content-Length", "hidden-length-");
+        let head = head.replace("CONTENT-Length", "hidden-length-");
+        assert_eq!(String::from_utf8_lossy(&response), format!("{early}{head}{body}"));
     }
 }

@@ -17,29 +17,39 @@ const HEAD_READ_SIZE: usize = 8 * 1024;
 pub(super) struct WatchedStream<S> {
     stream: S,
     exchange: SharedExchange,
-    /// Bytes that were read and are not delivered yet.
-    held_back: BytesMut,
+    /// The bytes of a head that is not complete yet.
+    partial_head: BytesMut,
+    /// Bytes to deliver: a head, and what was read together with it.
+    ready: BytesMut,
     /// The head of a request in the caller's spelling, while it is being written.
     respelled: Vec<u8>,
 }
 
 impl<S> WatchedStream<S> {
     pub(super) fn new(stream: S, exchange: SharedExchange) -> Self {
-        Self { stream, exchange, held_back: BytesMut::new(), respelled: Vec::new() }
+        Self {
+            stream,
+            exchange,
+            partial_head: BytesMut::new(),
+            ready: BytesMut::new(),
+            respelled: Vec::new(),
+        }
     }
 }
 
 impl<S: AsyncRead + Unpin> WatchedStream<S> {
-    /// Reads up to the end of the head, hides its Content-Length and delivers it.
+    /// Reads up to the end of the head, hides its Content-Length and makes it ready. What was read so far is kept while
+    /// more is on its way.
     fn poll_read_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             let mut piece = [0; HEAD_READ_SIZE];
             let mut piece = ReadBuf::new(&mut piece);
             ready!(Pin::new(&mut self.stream).poll_read(cx, &mut piece))?;
-            self.held_back.extend_from_slice(piece.filled());
+            self.partial_head.extend_from_slice(piece.filled());
             let is_complete = self.exchange.record(piece.filled());
             if is_complete || piece.filled().is_empty() {
-                hide_length(&mut self.held_back);
+                self.ready = std::mem::take(&mut self.partial_head);
+                hide_length(&mut self.ready);
                 return Poll::Ready(Ok(()));
             }
         }
@@ -52,13 +62,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.held_back.is_empty() && self.exchange.holds_head_back() {
+        if self.ready.is_empty() && self.exchange.holds_head_back() {
             ready!(self.poll_read_head(cx))?;
         }
-        if !self.held_back.is_empty() {
-            let count = buffer.remaining().min(self.held_back.len());
-            buffer.put_slice(self.held_back.get(..count).unwrap_or_default());
-            self.held_back.advance(count);
+        if !self.ready.is_empty() {
+            let count = buffer.remaining().min(self.ready.len());
+            buffer.put_slice(self.ready.get(..count).unwrap_or_default());
+            self.ready.advance(count);
             return Poll::Ready(Ok(()));
         }
         let before = buffer.filled().len();
@@ -118,5 +128,44 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    /// Reads a response that arrives in two pieces, with a pause between them.
+    async fn read_in_two_pieces(first: &[u8], second: &[u8]) -> Vec<u8> {
+        let (mut server, client) = tokio::io::duplex(1024);
+        let mut stream = WatchedStream::new(client, SharedExchange::that_hides_length());
+        let write = async {
+            for piece in [first, second] {
+                server.write_all(piece).await.expect("room for the piece");
+                tokio::task::yield_now().await;
+                tokio::task::yield_now().await;
+            }
+            drop(server);
+        };
+        let mut read = Vec::new();
+        let (_, count) = tokio::join!(write, stream.read_to_end(&mut read));
+        assert_eq!(count.expect("no read error"), read.len());
+        read
+    }
+
+    #[tokio::test]
+    async fn length_is_hidden_in_the_head_only_wherever_the_response_is_cut() {
+        let response =
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nA: b\r\n\r\nlines:\nContent-Length: 6\r\n\r\nend";
+        let expected = response.replacen("Content-Length", "hidden-length-", 1);
+        let bytes = response.as_bytes();
+        for at in 0..=bytes.len() {
+            let read = read_in_two_pieces(&bytes[..at], &bytes[at..]).await;
+            assert_eq!(String::from_utf8_lossy(&read), expected, "cut at {at}");
+        }
+        // An incomplete head is delivered at the end, so that hyper reports it.
+        assert_eq!(read_in_two_pieces(b"HTTP/1.1 200", b" OK\r\n").await, b"HTTP/1.1 200 OK\r\n");
     }
 }
