@@ -94,7 +94,8 @@ fn of_v6(address: Ipv6Addr) -> AddressClass {
         [0, 0, 0, 0, 0, 0, 0, 0] => AddressClass::Unspecified,
         [0, 0, 0, 0, 0, 0, 0, 1] => AddressClass::Loopback,
         [0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254] => AddressClass::Metadata,
-        [0xfc00..=0xfdff, ..] | [0xfe80..=0xfeff, ..] => AddressClass::Private,
+        // A local translator (RFC 8215) decides which bits are the IPv4 address.
+        [0xfc00..=0xfdff, ..] | [0xfe80..=0xfeff, ..] | [0x64, 0xff9b, 1, ..] => AddressClass::Private,
         [0xff00..=0xffff, ..] => AddressClass::Multicast,
         [0x2001, 0x0db8, ..] | [0x2001, 0..=0x01ff, ..] | [0x3fff, 0..=0x0fff, ..] | [0x5f00, ..] => {
             AddressClass::Reserved
@@ -111,7 +112,7 @@ fn embedded_v4(segments: &[u16; 8]) -> Option<Ipv4Addr> {
     match *segments {
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low] => Some(join(high, low)),
-        [0x64, 0xff9b, 0 | 1, _, _, _, high, low] => Some(join(high, low)),
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(join(high, low)),
         [0x2002, high, low, ..] => Some(join(high, low)),
         _ => None,
     }
@@ -152,6 +153,10 @@ mod tests {
             ("::ffff:127.0.0.1", C::Loopback),
             ("::127.0.0.1", C::Loopback),
             ("64:ff9b::a00:1", C::Private),
+            ("64:ff9b::808:808", C::Public),
+            ("64:ff9b:1:7f00:0:100:808:808", C::Private),
+            ("64:ff9b:0:1::808:808", C::Reserved),
+            ("64:ff9b:2::808:808", C::Reserved),
             ("2002:7f00:1::", C::Loopback),
             ("2606:4700::1", C::Public),
             ("2001:db8::1", C::Reserved),
