@@ -13,7 +13,7 @@ use super::connection_info::ConnectionInfo;
 use super::connector::Connector;
 use super::deflate;
 use super::stream::Stream;
-use super::trace;
+use super::{tls, trace};
 use crate::{Code, Deadline, Error, Phase};
 
 /// Maximum number of reads in one poll, so that timers and other tasks can run.
@@ -198,7 +198,7 @@ impl<M: Machine> Connection<M> {
     fn explain_error(&mut self, error: WireError) -> Error {
         match (error, self.lost_error.take()) {
             (WireError::UnexpectedEnd { .. }, Some(lost)) if !self.has_received => {
-                Error::io(Code::EmptyReply, Phase::Reply, "the connection was lost", lost)
+                tls::lost_connection_error(Code::EmptyReply, Phase::Reply, "the connection was lost", lost)
             }
             (WireError::UnexpectedEnd { .. }, None) if !self.has_received => Error::new(
                 Code::EmptyReply,

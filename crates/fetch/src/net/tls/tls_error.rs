@@ -43,6 +43,15 @@ pub(crate) fn find_tls_error(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
+/// Returns the error for a connection that was lost: `code`, or the error of TLS that ended it. With TLS 1.3, a server
+/// rejects the client's certificate only after the handshake.
+pub(crate) fn lost_connection_error(code: Code, phase: Phase, what: &str, error: io::Error) -> Error {
+    match find_tls_error(&error) {
+        Some(error) => to_tls_error(error),
+        None => Error::io(code, phase, what, error),
+    }
+}
+
 /// A message and its hint.
 type Message = (String, Option<Hint>);
 
