@@ -100,6 +100,14 @@ fn ipv6_server_uses_epsv_and_eprt() {
     assert!(!commands.iter().any(|verb| verb == "PORT" || verb == "PASV"), "{commands:?}");
 }
 
+/// For EPRT, 522 means another network protocol (RFC 2428 §2), and PORT does not support IPv6.
+#[test]
+fn eprt_that_is_refused_over_ipv6_is_unsupported_and_no_tls_error() {
+    let server = start_server(test_config().ipv6().answer("EPRT", "522 Network protocol not supported.\r\n"));
+    let result = fetch_x(&server, "-P - --retry 0");
+    assert_eq!(result.exit, 1, "{result:?}");
+}
+
 /// The server cannot connect to a client behind a firewall. The error is reported at once, and the transfer is not
 /// retried.
 #[test]

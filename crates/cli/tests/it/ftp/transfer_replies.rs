@@ -3,9 +3,10 @@
 //! unusual and negative replies around the transfer.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use crate::support::{RunResult, check_in_parallel, run_fetch_url, temp_dir};
-use fetch_url_tests::{FtpAction, FtpConfig, FtpServer, pattern_vec};
+use fetch_url_tests::{Ending, FtpAction, FtpConfig, FtpServer, pattern_vec};
 
 const SIZE: usize = 50_000;
 
@@ -227,5 +228,41 @@ fn empty_login_directory_may_be_reported_by_450_or_550() {
     {
         let server = start_server(test_config().answer("NLST", format!("{reply}\r\n")));
         run_fetch_url(["--retry", "0", &server.url("/")]).assert_exit(exit);
+    }
+}
+
+/// 226 without 150 stands for an empty directory only if no data arrives.
+#[test]
+fn listing_that_is_not_announced_by_150_is_an_error_and_not_empty() {
+    for (verb, format) in [("MLSD", "long"), ("NLST", "names")] {
+        let server = start_server(test_config().on(verb, FtpAction::PreliminaryReply(Vec::new())));
+        let result = run_fetch_url(["--retry", "0", "--list-format", format, &server.url("/a/")]);
+        assert_eq!(result.exit, 8, "{verb}: {result:?}");
+        assert!(result.stdout.is_empty(), "{verb}: {result:?}");
+    }
+}
+
+/// The server reports the failure, but leaves the data connection open.
+#[test]
+fn failure_reply_ends_a_transfer_whose_data_connection_stays_open() {
+    for reply in ["426 Aborted.\r\n", "421 Shutting down.\r\n", "551 Read error.\r\n"] {
+        let stalled = FtpAction::CutData(1000, Ending::Stall(Duration::from_secs(8)));
+        let replies = FtpAction::PreliminaryReply(format!("150 Here.\r\n{reply}").into());
+        let config = test_config().on("RETR", stalled).on("RETR", replies);
+        let started = Instant::now();
+        let result = run_fetch_url(["--retry", "0", &start_server(config).url("/a/x")]);
+        assert_eq!(result.exit, 18, "{reply}: {result:?}");
+        assert!(started.elapsed() < Duration::from_secs(6), "{reply}: {:?}", started.elapsed());
+    }
+}
+
+/// A greeting may arrive in pieces, and a line of its middle may look like its last line.
+#[test]
+fn greeting_that_arrives_in_pieces_is_read_completely() {
+    for greeting in ["220 one line", "220-hello\r\n331 users online\r\n220 now", "230 logged in"] {
+        let whole = start_server(test_config().greeting(greeting));
+        assert_complete(&fetch_x(&whole, ""), greeting);
+        let pieces = start_server(test_config().greeting(greeting).split_replies());
+        assert_complete(&fetch_x(&pieces, ""), greeting);
     }
 }

@@ -102,25 +102,31 @@ impl Transfer {
         })
     }
 
+    /// Closes the data connection and begins to wait for the final reply.
+    fn begin_completion(&mut self) -> Poll<Option<Result<Bytes, Error>>> {
+        if let State::Receiving(receiving) = std::mem::replace(&mut self.state, State::Finished) {
+            let (data, pooled) = *receiving;
+            drop(data);
+            self.state = State::Completing(self.complete(pooled));
+        }
+        Poll::Ready(None)
+    }
+
     fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         let State::Receiving(receiving) = &mut self.state else { return Poll::Ready(None) };
         let (data, pooled) = &mut **receiving;
         let Poll::Ready(received) = data.poll_bytes(cx) else {
+            if pooled.connection.poll_failure_reply(cx) {
+                // The server has ended the transfer, but may leave the data connection open.
+                return self.begin_completion();
+            }
             let Err(error) = pooled.connection.poll_repeated_preliminary(cx) else { return Poll::Pending };
             self.state = State::Finished;
             return Poll::Ready(Some(Err(error.into())));
         };
         match received {
             Ok(bytes) if !bytes.is_empty() => Poll::Ready(Some(Ok(bytes))),
-            Ok(_) => {
-                let State::Receiving(receiving) = std::mem::replace(&mut self.state, State::Finished) else {
-                    return Poll::Ready(None);
-                };
-                let (data, pooled) = *receiving;
-                drop(data);
-                self.state = State::Completing(self.complete(pooled));
-                Poll::Ready(None)
-            }
+            Ok(_) => self.begin_completion(),
             Err(error) => {
                 self.state = State::Finished;
                 let error = Error::io(Code::Truncated, Phase::Body, "the data connection", error);

@@ -4,6 +4,7 @@ use fetch_url_proto::ftp::{Command, SessionError, Verb};
 use fetch_url_proto::text::Reply;
 
 use super::reply_text::reply_summary;
+use crate::net::tls;
 use crate::{Code, Error, Hint, Phase};
 
 /// The reason why a request on a control connection failed.
@@ -105,6 +106,8 @@ pub(super) fn active_mode_error(reply: &Reply) -> Error {
 fn code_for_reply(verb: Option<Verb>, reply: u16) -> Code {
     match (verb, reply) {
         (None, 120 | 400..=499) => Code::Busy,
+        // For EPSV and EPRT, 522 means another network protocol (RFC 2428 §2).
+        (Some(Verb::Epsv | Verb::Eprt), 522) => Code::Unsupported,
         (Some(Verb::Pbsz | Verb::Prot), _) | (_, 431 | 522 | 533..=535) => Code::TlsFailed,
         (Some(Verb::User | Verb::Pass | Verb::Acct), 430 | 500..=599) | (_, 532) => Code::AuthNeeded,
         (Some(Verb::Type), 500..=599) => Code::Unsupported,
@@ -125,7 +128,7 @@ pub(super) fn connection_closed_error() -> Error {
 pub(super) fn connection_lost_error(error: std::io::Error) -> Error {
     match error.kind() {
         std::io::ErrorKind::UnexpectedEof => connection_closed_error(),
-        _ => Error::io(Code::EmptyReply, Phase::Reply, "the control connection", error),
+        _ => tls::lost_connection_error(Code::EmptyReply, Phase::Reply, "the control connection", error),
     }
 }
 

@@ -28,7 +28,8 @@ pub(super) async fn must_read_greeting(stream: &mut ServerStream) -> Result<bool
 /// Waits for the greeting and removes what suppaftp would misread: replies 120 (RFC 959 §4.2.2), and those lines of a
 /// multi-line greeting that look like its last line. The rest of the greeting stays unread.
 ///
-/// Returns `true` for a greeting 230 (logged in already): suppaftp rejects it, so the caller reads it.
+/// Returns `true` for a greeting 230 (logged in already), which suppaftp rejects, and for one of which only a part has
+/// arrived: the caller reads them.
 async fn wait_for_greeting(stream: &mut TcpStream) -> Result<bool, Error> {
     let mut buffer = [0; READ_SIZE];
     for _ in 0..MAX_DELAY_REPLIES {
@@ -39,6 +40,8 @@ async fn wait_for_greeting(stream: &mut TcpStream) -> Result<bool, Error> {
             [_, _, _, separator, ..] if !matches!(separator, b' ' | b'-' | b'\r' | b'\n') => {
                 return Err(Error::new(Code::PeerMisbehaved, Phase::Reply, "not an FTP reply"));
             }
+            // suppaftp must not see a part of a greeting: a line of its middle may look like its last line.
+            received if !is_complete(received) => return Ok(true),
             received => {
                 let length = misleading_prefix_length(received);
                 if length > 0 {
@@ -70,6 +73,14 @@ pub(super) async fn read_greeting<S: AsyncRead + Unpin>(
 fn too_many_delays() -> Error {
     let detail = format!("{MAX_DELAY_REPLIES} replies 120 (not ready yet) instead of a greeting");
     Error::new(Code::LimitReached, Phase::Reply, detail)
+}
+
+/// Returns `true` if the bytes contain a whole reply.
+fn is_complete(received: &[u8]) -> bool {
+    let mut buffer = RecvBuffer::new();
+    buffer.push(received);
+    // An invalid reply is reported by the reader.
+    !matches!(ReplyReader::new().read_reply(&mut buffer), Ok(None))
 }
 
 /// Returns the length of the lines before the last line of a greeting, if one of them looks like a last line; 0 if

@@ -147,7 +147,8 @@ fn fallback_to_sequential(plan: &FtpPlan, known: &KnownServers) -> (Fallbacks, S
 fn fallback_after_data_error(error: &Error, plan: &FtpPlan) -> Option<(Fallbacks, String)> {
     let used = plan.fallbacks;
     match error.code() {
-        Code::ConnectFailed if !used.pasv_only && !plan.options.no_epsv => {
+        // A firewall may drop the packets to the port of EPSV, and know only PASV.
+        Code::ConnectFailed | Code::TimedOut if !used.pasv_only && !plan.options.no_epsv => {
             Some((Fallbacks { pasv_only: true, ..used }, format!("{error}: trying PASV")))
         }
         Code::Policy if used.refused_ports < MAX_REFUSED_PORTS => {

@@ -4,10 +4,12 @@ use std::future::{Future as _, poll_fn};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use fetch_url_core::Host;
 use fetch_url_proto::ftp::{Command, DataMode, Operation, SessionError, SessionStep, Verb, port_argument};
+use tokio::io::AsyncReadExt as _;
+use tokio::time::timeout;
 
 use super::connection::Connection;
 use super::driver_error::{DriverError, active_mode_error, range_refused, unexpected_step_error};
@@ -19,6 +21,9 @@ use crate::net::trace;
 use crate::{
     ByteRange, Code, Content, Credential, Error, Hint, Meta, Phase, Response, RunContext, Validator, range,
 };
+
+/// Maximum time to wait for unannounced data, or for the end of the data connection of an empty directory.
+const MAX_WAIT_FOR_DATA: Duration = Duration::from_secs(1);
 
 /// Which side opens the data connection.
 enum DataSetup {
@@ -116,7 +121,10 @@ async fn handle_transfer_reply(
     let end = requested_range(plan, &meta)?.1;
     let is_from_start = connection.was_rest_refused();
     let stream = match (step, stream, setup) {
-        (SessionStep::Done, ..) => return Ok(TransferStart::EmptyListing(meta)),
+        (SessionStep::Done, stream, _) => {
+            check_no_data(stream).await?;
+            return Ok(TransferStart::EmptyListing(meta));
+        }
         (SessionStep::ReceiveData, Some(stream), _) => stream,
         (SessionStep::ReceiveData, None, DataSetup::Active(listener)) => {
             accept_data_connection(listener, connection, ctx).await?
@@ -131,6 +139,20 @@ async fn handle_transfer_reply(
         trace::note(&"REST was refused: downloading from the start");
     }
     Ok(TransferStart::Receiving { meta, stream, end })
+}
+
+/// Checks that no data arrives. A server that replied 226 without 150 has an empty directory, or has sent a listing
+/// without announcing it, which would be lost.
+async fn check_no_data(stream: Option<ServerStream>) -> Result<(), Error> {
+    let Some(mut stream) = stream else { return Ok(()) };
+    let mut byte = [0];
+    match timeout(MAX_WAIT_FOR_DATA, stream.read(&mut byte)).await {
+        Ok(Ok(count)) if count > 0 => {
+            let detail = "the server sent data without the reply 150, which announces it";
+            Err(Error::new(Code::PeerMisbehaved, Phase::Reply, detail))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Waits for the data connection of the server, or for its reply that it cannot connect.
