@@ -3,8 +3,10 @@
 use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 pub use crate::body::ByteSource;
+use crate::body::rate::SharedRate;
 pub use crate::credentials::prompt::PasswordPrompt;
 pub use crate::drivers::file::options::SpecialFiles;
 pub use crate::engine::redirect_policy::RedirectPolicy;
@@ -61,6 +63,8 @@ pub struct RunContext {
     pub password_prompt: PasswordPrompt,
     /// The caller's rules for redirects.
     pub redirect_policy: RedirectPolicy,
+    /// The rate limit that all transfers of the fetcher share.
+    pub(crate) max_rate: Option<Arc<SharedRate>>,
 }
 
 /// The result of running a plan.

@@ -45,7 +45,7 @@ impl SharedRate {
 /// Delays chunks so that the transfers stay below the rate limit, and reports a transfer below the minimum
 /// rate.
 #[derive(Debug)]
-pub(super) struct RateLimiter {
+pub(crate) struct RateLimiter {
     max_rate: Option<Arc<SharedRate>>,
     timer: Timer,
     min_rate: Option<MinRateCheck>,
@@ -64,7 +64,7 @@ struct MinRateCheck {
 
 impl RateLimiter {
     /// Returns `None` if there is neither a rate limit nor a minimum rate.
-    pub(super) fn new(limits: &Limits, max_rate: Option<Arc<SharedRate>>) -> Option<Self> {
+    pub(crate) fn new(limits: &Limits, max_rate: Option<Arc<SharedRate>>) -> Option<Self> {
         let now = Instant::now();
         let min_rate = limits.min_rate.map(|min_rate| MinRateCheck {
             bytes_per_second: min_rate.bytes_per_second,
@@ -78,7 +78,7 @@ impl RateLimiter {
     }
 
     /// Returns `Ready` when the rate limit allows more bytes. Wakes the task at least every [`MAX_SLEEP`].
-    pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(max_rate) = &self.max_rate else { return Poll::Ready(()) };
         let (now, ready_at) = (Instant::now(), max_rate.ready_at());
         if ready_at <= now {
@@ -94,7 +94,7 @@ impl RateLimiter {
     }
 
     /// Records the receipt of `bytes` bytes.
-    pub(super) fn record(&mut self, bytes: usize) {
+    pub(crate) fn record(&mut self, bytes: usize) {
         if let Some(max_rate) = &self.max_rate {
             max_rate.record(bytes);
         }

@@ -188,6 +188,7 @@ async fn attempt(
         deadline,
         password_prompt: prompt,
         redirect_policy: settings.redirect_policy.clone(),
+        max_rate: settings.max_rate.clone(),
     };
     for _ in 0..MAX_ROUNDS {
         if !plan.has_own_trace() {

@@ -18,7 +18,7 @@ use rustls::{ClientConfig, RootCertStore};
 use crate::{Code, Error, Phase};
 
 pub(crate) use self::certificate_summary::CertificateSummary;
-pub(crate) use self::tls_error::{find_tls_error, to_tls_error};
+pub(crate) use self::tls_error::{find_tls_error, lost_connection_error, to_tls_error};
 pub use identity::Identity;
 pub use options::{StartTls, TlsOptions, TlsVersion};
 pub use pins::Pins;
@@ -73,11 +73,6 @@ impl Tls {
 
     pub(crate) const fn allows_truncation(&self) -> bool {
         self.options.allows_truncation()
-    }
-
-    /// Returns `true` if an option applies to the server only, such as a client certificate, a pinned key or `-k`.
-    pub(crate) fn has_server_only_options(&self) -> bool {
-        self.options.has_server_only_options()
     }
 }
 

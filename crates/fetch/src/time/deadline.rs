@@ -74,6 +74,28 @@ impl Deadline {
         self.bound_to(phase, allowed, until, pin!(work)).await
     }
 
+    /// Waits for a reply until nothing has happened for the reply timeout. `last_progress` returns when the request last
+    /// advanced: a large one may take longer than the timeout.
+    ///
+    /// # Errors
+    /// As for [`Deadline::bound`].
+    pub(crate) async fn bound_reply<T>(
+        &self,
+        last_progress: impl Fn() -> Instant,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let allowed = self.timeouts.reply;
+        // An error of `work` is not one of its timeout.
+        let mut work = pin!(async { Ok(work.await) });
+        loop {
+            let since = last_progress();
+            match self.bound_to(Phase::Reply, allowed, since.checked_add(allowed), work.as_mut()).await {
+                Err(_) if last_progress() > since && self.check().is_ok() => {}
+                result => return result?,
+            }
+        }
+    }
+
     /// Waits for `work` until the total time is over.
     ///
     /// # Errors

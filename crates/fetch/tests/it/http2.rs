@@ -29,7 +29,7 @@ const STATUS_200: &[u8] = &[0x88];
 /// Serves one connection after the other; `play` gets the number of each.
 fn server(cert: &ServerCert, play: fn(usize, &mut Tls)) -> SocketAddr {
     let mut config = ServerConfig::clone(&*cert.server_config().expect("a configuration"));
-    config.alpn_protocols = vec![b"h2".to_vec()];
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let config = Arc::new(config);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -39,7 +39,11 @@ fn server(cert: &ServerCert, play: fn(usize, &mut Tls)) -> SocketAddr {
             std::thread::spawn(move || {
                 let mut stream = StreamOwned::new(tls, stream);
                 let mut preface = [0; 24];
-                if stream.read_exact(&mut preface).is_ok() {
+                let is_complete = stream.read_exact(&mut preface).is_ok();
+                if is_complete && !preface.starts_with(b"PRI") {
+                    let response = b"HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nby HTTP/1.1";
+                    let _ = stream.write_all(response).and_then(|()| stream.flush());
+                } else if is_complete {
                     frame(&mut stream, SETTINGS, 0, 0, &[]);
                     play(number, &mut stream);
                 }
@@ -231,6 +235,23 @@ async fn request_that_was_not_processed_is_sent_again() {
     assert_eq!((error.code(), error.is_transient()), (Code::Busy, true), "{error}");
     let error = posted(&fetcher(&cert, 0), server(&cert, going_away)).await.expect_err("no retry");
     assert_eq!((error.code(), error.is_transient()), (Code::EmptyReply, true), "{error}");
+}
+
+/// RFC 9113 §7: IIS, for example, sends HTTP_1_1_REQUIRED for resources that need a login of the connection.
+#[tokio::test]
+async fn request_that_requires_http1_is_sent_over_http1() {
+    let cert = ServerCert::good().expect("a certificate");
+    let address = server(&cert, |_, stream| {
+        if let Some(id) = request(stream) {
+            frame(stream, RST_STREAM, 0, id, &13_u32.to_be_bytes());
+        }
+        request(stream);
+    });
+    let response = fetcher(&cert, 0).fetch(Request::new(&url(address)).expect("a URL")).await;
+    let response = response.expect("a response over HTTP/1.1");
+    assert_eq!(response.meta.protocol, Some("HTTP/1.1"));
+    let Content::Body(body) = response.content else { panic!("no body") };
+    assert_eq!(body.collect(1 << 20).await.expect("the body"), b"by HTTP/1.1");
 }
 
 /// Over a connection that has served a request, another connection is used at once, without a retry of the caller.

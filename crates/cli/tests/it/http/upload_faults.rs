@@ -5,9 +5,10 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
+use std::time::Duration;
 
 use crate::support::{http_server, run_fetch_url_in, run_measuring_memory, temp_dir};
-use fetch_url_tests::HttpResponse;
+use fetch_url_tests::{HttpResponse, ProxyServer};
 
 /// Size of the file that is sent, in bytes: more than the buffers of a socket.
 const SIZE: usize = 32 << 20;
@@ -90,4 +91,49 @@ fn endless_response_to_an_upload_needs_little_memory() {
         run_measuring_memory(["-F", &field, "--max-filesize", "1M", "-o", "/dev/null", &server.url("/")]);
     assert_eq!(result.exit, 63, "{}", result.stderr);
     assert!(memory < 64 * 1024, "{memory} KiB");
+}
+
+/// The read timeout counts from the last bytes that were sent, so an upload may take longer. A server that stops reading is
+/// a timeout.
+#[test]
+fn upload_that_advances_may_take_longer_than_the_read_timeout() {
+    let slow = start_server(|mut stream| {
+        let mut left = SIZE;
+        read_head(&mut stream);
+        for _ in 0..12 {
+            thread::sleep(Duration::from_millis(200));
+            let count = left.min(SIZE / 11);
+            if stream.read_exact(&mut vec![0; count]).is_err() {
+                return;
+            }
+            left -= count;
+        }
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    });
+    let stops = start_server(|mut stream| {
+        read_head(&mut stream);
+        let _ = stream.read_exact(&mut vec![0; SIZE / 2]);
+        thread::park();
+        drop(stream);
+    });
+    let dir = temp_dir();
+    fs::write(dir.path().join("large"), vec![b'x'; SIZE]).expect("a file");
+    let proxy = ProxyServer::socks5().expect("a proxy on loopback");
+    for (address, exit) in [(slow, 0), (stops, 28)] {
+        for route in [&[][..], &["-x", &proxy.url()]] {
+            let fixed = ["--retry", "0", "--read-timeout", "1", "-T", "large"];
+            let url = format!("http://{address}/x");
+            let result = run_fetch_url_in(dir.path(), [&fixed[..], route, &[&url]].concat());
+            assert_eq!(result.exit, exit, "{route:?} {result:?}");
+        }
+    }
+}
+
+/// Reads a request up to its empty line.
+fn read_head(stream: &mut TcpStream) {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") && stream.read_exact(&mut byte).is_ok() {
+        head.push(byte[0]);
+    }
 }

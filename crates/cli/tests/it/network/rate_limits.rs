@@ -85,3 +85,18 @@ fn speed_limit_aborts_slow_transfers() {
         .assert_exit(28)
         .assert_stderr_contains("slower");
 }
+
+/// The waits for the rate limit are no delay of the server, so that the read timeout does not apply to them.
+#[test]
+fn limit_rate_slows_down_uploads() {
+    let server = HttpServer::start(|_| HttpResponse::new(200).body("ok")).expect("a server");
+    let directory = temp_dir();
+    let source = directory.path().join("f");
+    std::fs::write(&source, pattern_vec(0, SIZE)).expect("a file");
+    let source = source.to_str().expect("UTF-8");
+    let limit = ["--limit-rate", "150k", "--read-timeout", "0.5", "--retry", "0", "-T", source];
+    // 300,000 bytes at 150 KiB per second. The last 64 KiB and a burst need not wait: at least 1.2 seconds.
+    let (limited, result) = run_timed(&[&limit[..], &[&server.url("/f")]].concat());
+    assert!(result.exit == 0 && limited > Duration::from_millis(1200), "{limited:?} {result:?}");
+    assert!(server.requests()[0].body == pattern_vec(0, SIZE));
+}

@@ -12,7 +12,8 @@ use crate::{Code, Credential, Error, Phase, RunContext};
 /// Returns the Authorization value to send after a 401, and the login in it, or `None` if a second request would not
 /// help.
 ///
-/// The user is asked for a password if none is known. A second 401 is final: each request is repeated at most once.
+/// The user is asked for a password if none is known. A second 401 is final, unless it says that only the nonce of the
+/// first is too old (`stale=true`, RFC 7616 §3.3).
 pub(super) async fn authorization_after_challenge(
     plan: &HttpPlan,
     status: StatusCode,
@@ -25,10 +26,10 @@ pub(super) async fn authorization_after_challenge(
     let sent_login = plan.authorization.is_some();
     // Basic credentials were sent in full already; Digest needs the nonce of the challenge.
     let is_useful = |client: &PasswordClient| !sent_login || !matches!(client, PasswordClient::Basic(_));
-    let Some(mut client) =
-        challenge_client(headers).filter(|client| !plan.is_auth_retry && is_useful(client))
-    else {
-        if sent_login {
+    let is_stale = has_stale_nonce(headers);
+    let may_answer = plan.answered_challenges < if is_stale { 2 } else { 1 };
+    let Some(mut client) = challenge_client(headers).filter(|client| may_answer && is_useful(client)) else {
+        if sent_login && !is_stale {
             // The password was wrong. It is deleted, so that the user is asked again for the next URL.
             ctx.password_prompt.forget(&plan.url);
         }
@@ -55,6 +56,22 @@ fn challenge_text(challenge: &HeaderValue) -> String {
     }
     let printable = |&byte: &u8| if (b' '..=b'~').contains(&byte) { char::from(byte) } else { '?' };
     challenge.as_bytes().iter().map(printable).collect()
+}
+
+/// Returns `true` if a Digest challenge accepts the password, but not the nonce.
+fn has_stale_nonce(headers: &HeaderMap) -> bool {
+    let is_stale = |text: &String| {
+        http_auth::parse_challenges(text).is_ok_and(|challenges| {
+            challenges.iter().any(|challenge| {
+                challenge.scheme.eq_ignore_ascii_case("digest")
+                    && challenge.params.iter().any(|(name, value)| {
+                        name.eq_ignore_ascii_case("stale")
+                            && value.to_unescaped().eq_ignore_ascii_case("true")
+                    })
+            })
+        })
+    };
+    headers.get_all(WWW_AUTHENTICATE).iter().map(challenge_text).any(|text| is_stale(&text))
 }
 
 async fn credential_or_prompt(

@@ -18,6 +18,7 @@ use super::options::HttpVersion;
 use super::plan::HttpPlan;
 use super::request_body::OutgoingBody;
 use super::transport_error;
+use super::upload::Upload;
 use super::watched_stream::WatchedStream;
 use crate::net::connection_info::Endpoints;
 use crate::{Code, Error, Phase, RunContext};
@@ -164,7 +165,11 @@ impl Connection {
     }
 
     /// Returns the request of `plan` in the form that this HTTP version needs.
-    pub(super) fn build_request(&self, plan: &HttpPlan) -> Result<Request<OutgoingBody>, Error> {
+    pub(super) fn build_request(
+        &self,
+        plan: &HttpPlan,
+        upload: Upload,
+    ) -> Result<Request<OutgoingBody>, Error> {
         let uri = match self {
             Self::Http1 { .. } => plan.target.clone(),
             Self::Http2(_) => {
@@ -177,7 +182,7 @@ impl Connection {
             let detail = format!("the host {:?} cannot be sent: {error}", plan.authority);
             Error::new(Code::BadUrl, Phase::Plan, detail)
         };
-        let body = plan.body.clone().unwrap_or_else(|| Bytes::new().into()).open()?;
+        let body = plan.body.clone().unwrap_or_else(|| Bytes::new().into()).open(upload)?;
         let mut request =
             Request::builder().method(plan.method.clone()).uri(uri).body(body).map_err(invalid_host)?;
         if plan.options.version == HttpVersion::Http10 {
@@ -192,7 +197,7 @@ impl Connection {
             headers.insert(AUTHORIZATION, authorization.clone());
         }
         headers.extend(plan.headers.clone());
-        // There is no proxy, and the server must not receive credentials for one.
+        // The server must not receive credentials for a proxy.
         headers.remove(PROXY_AUTHORIZATION);
         if plan.body.as_ref().is_some_and(|body| body.size() == 0) {
             headers.insert(CONTENT_LENGTH, http::HeaderValue::from_static("0"));

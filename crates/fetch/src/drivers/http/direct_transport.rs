@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
+use http::header::PROXY_AUTHORIZATION;
 use http::{Response, Version};
 
 use super::connection::{Connection, SendError, connection_error};
@@ -12,6 +13,7 @@ use super::exchange::SharedExchange;
 use super::plan::HttpPlan;
 use super::pool_key::HttpPoolKey;
 use super::response_body::ResponseBody;
+use super::upload::{Upload, UploadProgress};
 use super::{authorization, request_trace, spare_connections, transport_error};
 use crate::{Code, Deadline, Error, Phase, RunContext};
 
@@ -143,16 +145,20 @@ impl From<Error> for ExchangeError {
     }
 }
 
-/// Adds the login for the proxy to a request that the proxy reads.
+/// Adds the login for the proxy to a request that the proxy reads: that of the caller's headers or of the proxy.
 fn add_proxy_authorization<B>(
     request: &mut http::Request<B>,
     plan: &HttpPlan,
     ctx: &RunContext,
 ) -> Result<(), Error> {
+    if let Some(value) = plan.headers.get(PROXY_AUTHORIZATION) {
+        request.headers_mut().insert(PROXY_AUTHORIZATION, value.clone());
+        return Ok(());
+    }
     let Some(proxy) = ctx.connector.proxy_for(&plan.host)? else { return Ok(()) };
     if let Some(value) = proxy.authorization()? {
         let value = authorization::sensitive_header_value(&value)?;
-        request.headers_mut().insert(http::header::PROXY_AUTHORIZATION, value);
+        request.headers_mut().insert(PROXY_AUTHORIZATION, value);
     }
     Ok(())
 }
@@ -162,7 +168,8 @@ async fn exchange_on(
     plan: &HttpPlan,
     ctx: &RunContext,
 ) -> Result<Response<ResponseBody>, ExchangeError> {
-    let mut request = pooled.connection.build_request(plan)?;
+    let progress = UploadProgress::begin();
+    let mut request = pooled.connection.build_request(plan, Upload::new(progress.clone(), ctx))?;
     if plan.is_forwarded {
         add_proxy_authorization(&mut request, plan, ctx)?;
     }
@@ -173,7 +180,7 @@ async fn exchange_on(
     let answer = {
         // Pinned here, because moving a future copies it.
         let sent = pin!(async { Ok(pooled.connection.send_request(request, plan).await) });
-        ctx.deadline.bound(Phase::Reply, pin!(interim.limit_while(sent))).await?
+        ctx.deadline.bound_reply(|| progress.last(), pin!(interim.limit_while(sent))).await?
     };
     let mut response = match answer {
         Ok(response) => response,

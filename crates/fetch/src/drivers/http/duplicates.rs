@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fetch_url_core::resolve_reference;
+use fetch_url_core::{parse, resolve_reference};
 
 use crate::sink::digest::to_hex;
 use crate::{Checksum, Meta};
@@ -39,7 +39,9 @@ pub fn duplicates(meta: &Meta) -> Vec<String> {
             });
             if is_duplicate && found.len() < MAX_DUPLICATES {
                 let priority = parameter("pri").and_then(|text| text.parse().ok()).unwrap_or(LOWEST_PRIORITY);
-                found.push((priority, resolve_reference(&base, target)));
+                let url = resolve_reference(&base, target);
+                // A reference that is no URL must not hide why the first server failed.
+                found.extend(parse(&url).is_ok().then_some((priority, url.clone())));
             }
             rest = next;
         }
@@ -75,7 +77,7 @@ mod tests {
     use super::*;
 
     fn meta(fields: &[(&str, &str)]) -> Meta {
-        let url = fetch_url_core::parse("http://h.test/dir/x").expect("a URL").into_owned().url;
+        let url = parse("http://h.test/dir/x").expect("a URL").into_owned().url;
         let mut meta = Meta::new(url);
         meta.fields =
             fields.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec())).collect();
@@ -90,6 +92,7 @@ mod tests {
                 "<http://a.test/x>; rel=duplicate, <ftp://b.test/x,y>; rel=\"duplicate\"; pri=1; geo=de",
             ),
             ("link", "</style.css>; rel=stylesheet, <other>; pri=2; rel=\"x Duplicate\""),
+            ("Link", "<htp://x\u{9b}2J>; rel=duplicate, <http://h.test:x/>; rel=duplicate"),
             ("Link", "<unclosed; rel=duplicate"),
         ]);
         assert_eq!(duplicates(&meta), ["ftp://b.test/x,y", "http://h.test/dir/other", "http://a.test/x"]);

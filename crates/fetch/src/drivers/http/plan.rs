@@ -45,27 +45,27 @@ pub(super) struct HttpPlan {
     pub(super) authorization: Option<HeaderValue>,
     /// The login of the second request, which the user may have typed.
     pub(super) login_after_challenge: Option<Credential>,
-    /// This is the second request, sent with credentials after a 401.
-    pub(super) is_auth_retry: bool,
+    /// The number of 401 responses after which the request was sent again with credentials.
+    pub(super) answered_challenges: u8,
     pub(super) range: Option<ByteRange>,
     pub(super) resume: Option<Resume>,
     pub(super) condition: Option<Condition>,
     pub(super) options: HttpOptions,
     /// The connections that this request opens for the next ones, or shares with them.
     pub(super) spares: Option<Arc<SpareConnections>>,
-    /// The request is for an FTP URL, which an HTTP proxy fetches.
+    /// An HTTP proxy reads the request, whose target is a whole URL.
     pub(super) is_forwarded: bool,
 }
 
 impl HttpPlan {
-    /// Returns the name of a set option that reqwest, which sends requests through a proxy, does not support.
-    pub(super) const fn option_unsupported_by_reqwest(&self) -> Option<&'static str> {
-        match (self.options.raw, self.options.ignore_content_length, self.has_own_authority) {
-            (true, ..) => Some("an undecoded body (--raw)"),
-            (_, true, _) => Some("--ignore-content-length"),
-            (.., true) => Some("another Host header"),
-            _ => None,
-        }
+    /// Returns `true` if an option is set that reqwest does not support.
+    pub(super) const fn needs_own_transport(&self) -> bool {
+        self.options.raw || self.options.ignore_content_length || self.has_own_authority
+    }
+
+    /// Returns `true` if the response has no body, because only the metadata is requested.
+    pub(super) fn is_head(&self) -> bool {
+        self.wants_head || self.method == Method::HEAD
     }
 
     /// Builds the HTTP request for `request`.
@@ -118,7 +118,7 @@ impl HttpPlan {
             authorization: sent_login.map(authorization::basic_authorization).transpose()?,
             login,
             login_after_challenge: None,
-            is_auth_retry: false,
+            answered_challenges: 0,
             range,
             resume,
             condition: request.condition(),

@@ -6,11 +6,12 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
 use hyper::body::{Body, Frame, SizeHint};
 
+use super::upload::Upload;
 use crate::{Code, Error, Phase};
 
 /// Maximum number of bytes of a file that are in memory at a time.
@@ -62,9 +63,9 @@ impl RequestBody {
     }
 
     /// Returns the body of one attempt. Files are opened now, so that a missing one fails before anything is sent.
-    pub(super) fn open(&self) -> Result<OutgoingBody, Error> {
+    pub(super) fn open(&self, upload: Upload) -> Result<OutgoingBody, Error> {
         let pieces = self.0.iter().map(Piece::open).collect::<Result<_, _>>()?;
-        Ok(OutgoingBody { pieces, rest: self.size() })
+        Ok(OutgoingBody { pieces, rest: self.size(), upload })
     }
 }
 
@@ -101,6 +102,7 @@ pub(super) struct OutgoingBody {
     pieces: VecDeque<OutgoingPiece>,
     /// The number of bytes that were not read yet.
     rest: u64,
+    upload: Upload,
 }
 
 enum OutgoingPiece {
@@ -151,9 +153,14 @@ impl Body for OutgoingBody {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        Poll::Ready(self.next_chunk().map(|chunk| chunk.map(Frame::data)))
+        ready!(self.upload.poll_ready(cx));
+        let chunk = self.next_chunk();
+        if let Some(Ok(chunk)) = &chunk {
+            self.upload.record(chunk.len());
+        }
+        Poll::Ready(chunk.map(|chunk| chunk.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -170,7 +177,7 @@ mod tests {
     use super::*;
 
     fn read_all(body: &RequestBody) -> io::Result<Vec<u8>> {
-        let mut outgoing = body.open().expect("a readable file");
+        let mut outgoing = body.open(Upload::unlimited()).expect("a readable file");
         let mut all = Vec::new();
         while let Some(chunk) = outgoing.next_chunk() {
             let chunk = chunk?;
@@ -197,7 +204,7 @@ mod tests {
         std::fs::write(&path, &content[..100_000]).expect("write file");
         assert!(read_all(&body).is_err());
         std::fs::remove_file(&path).expect("remove file");
-        assert_eq!(body.open().err().expect("no file").code(), Code::Usage);
+        assert_eq!(body.open(Upload::unlimited()).err().expect("no file").code(), Code::Usage);
         assert!(RequestBody::file(dir.path()).is_err(), "a directory");
     }
 }

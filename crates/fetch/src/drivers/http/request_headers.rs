@@ -4,7 +4,7 @@ use fetch_url_core::{Security, Url};
 use fetch_url_proto::http_date;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, IF_MODIFIED_SINCE,
-    IF_RANGE, IF_UNMODIFIED_SINCE, PROXY_AUTHORIZATION, RANGE, REFERER, TE, TRANSFER_ENCODING, USER_AGENT,
+    IF_RANGE, IF_UNMODIFIED_SINCE, RANGE, REFERER, TE, TRANSFER_ENCODING, USER_AGENT,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -161,11 +161,6 @@ fn generated_header_value(text: &str) -> Result<HeaderValue, Error> {
 pub(super) fn take_host(headers: &mut HeaderMap) -> Option<String> {
     let host = headers.remove(HOST)?;
     host.to_str().ok().map(str::to_owned)
-}
-
-/// Removes and returns Proxy-Authorization, which the server must not see.
-pub(super) fn take_proxy_authorization(headers: &mut HeaderMap) -> Option<HeaderValue> {
-    headers.remove(PROXY_AUTHORIZATION)
 }
 
 #[cfg(test)]

@@ -19,8 +19,8 @@ use super::response_body::ResponseBody;
 use super::secrets::{mask_request_secrets, request_secrets};
 use super::status_error::status_error;
 use crate::{
-    Body, ByteRange, Code, Content, Error, HeaderFields, Meta, Outcome, Phase, Redirect, Response, Resume,
-    Validator,
+    Body, ByteRange, Code, Content, Error, HeaderFields, Meta, Outcome, Phase, Proof, Redirect, Response,
+    Resume, Validator,
 };
 
 /// A response whose body has not been read yet.
@@ -88,11 +88,17 @@ fn sends_etag(plan: &HttpPlan) -> bool {
     plan.options.headers.iter().any(is_condition)
 }
 
-/// Converts a response with status 401 without checking its status code. The driver repeats the request with
-/// credentials, so that the caller does not get this response.
-pub(super) fn response_unchecked(plan: &HttpPlan, response: IncomingResponse) -> Result<Response, Error> {
+/// Converts a response with status 401 without checking it. The driver repeats the request with credentials, so the
+/// caller does not get this response, and its body is only read to its end, without decoding it.
+pub(super) fn challenge_response(plan: &HttpPlan, response: IncomingResponse) -> Response {
     let reply = status_line(plan, &response);
-    whole_response(plan, response, reply)
+    let (meta, length) = (response_meta(plan, &response, reply), content_length(&response));
+    let proof = Proof::Assumed("the body is not used");
+    let content = match plan.is_head() {
+        true => Content::Head,
+        false => Content::Body(Body::from_source(response.into_body(), length, proof)),
+    };
+    Response::new(meta, content)
 }
 
 /// Stores the cookies of a response. Returns `true` if it sets any.
@@ -305,7 +311,7 @@ fn build_response(
     mut meta: Meta,
     expected: Option<u64>,
 ) -> Result<Response, Error> {
-    if plan.wants_head || plan.method == Method::HEAD {
+    if plan.is_head() {
         return Ok(Response::new(meta, Content::Head));
     }
     let body = decoded_body::decoded_body(plan, response, &mut meta, expected)?;

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::options::HttpVersion;
 use super::plan::HttpPlan;
 use super::transports::Transports;
 use super::{challenge, overlap, response, transport_error};
 use crate::driver::RunFuture;
+use crate::net::trace;
 use crate::{Code, Error, Hint, Outcome, Phase, Plan, Resend, RunContext};
 
 /// A plan together with the connections of the driver, ready to run. `Display` shows the plan.
@@ -42,13 +44,19 @@ impl fmt::Display for HttpRun {
 async fn run_plan(run: HttpRun, ctx: RunContext) -> Result<Outcome, Error> {
     let HttpRun { mut plan, transports } = run;
     plan.proxy_login = ctx.connector.proxy_for(&plan.host)?.and_then(|proxy| proxy.login.clone());
-    let sent = transports.send(&plan, &ctx).await;
+    let mut sent = transports.send(&plan, &ctx).await;
+    if plan.options.version == HttpVersion::Any && sent.as_ref().is_err_and(transport_error::requires_http1) {
+        trace::note(&"the server requires HTTP/1.1 for this request");
+        plan.options.version = HttpVersion::Http1;
+        sent = transports.send(&plan, &ctx).await;
+    }
     let response = sent.map_err(|error| add_tunnel_hint(limit_retries(error, &plan), &plan))?;
     let credentials =
         challenge::authorization_after_challenge(&plan, response.status(), response.headers(), &ctx).await?;
     if let Some((authorization, login)) = credentials {
-        let rejection = response::response_unchecked(&plan, response)?;
-        (plan.authorization, plan.is_auth_retry) = (Some(authorization), true);
+        let rejection = response::challenge_response(&plan, response);
+        plan.authorization = Some(authorization);
+        plan.answered_challenges += 1;
         plan.login_after_challenge = Some(login);
         return Ok(Outcome::Resend(Resend::new(rejection, Box::new(HttpRun { plan, transports }))));
     }

@@ -1,4 +1,4 @@
-//! Sends a request through a proxy with reqwest: HTTP proxies, CONNECT, SOCKS 4 and 5. Each proxy has one client for each runtime.
+//! Sends a request through a SOCKS 4 or 5 proxy with reqwest. Each proxy has one client for each runtime.
 //!
 //! The clients connect only to addresses that `Connector` has checked. Redirects, retries, Referer and the proxy
 //! variables of the environment are switched off in reqwest, because the engine handles them.
@@ -17,8 +17,9 @@ use super::connection::MAX_HEADERS;
 use super::options::HttpVersion;
 use super::plan::HttpPlan;
 use super::response_body::ResponseBody;
-use super::{request_headers, request_trace, transport_error};
-use crate::net::proxy::{Proxy, ProxyKind};
+use super::upload::{Upload, UploadProgress};
+use super::{request_trace, transport_error};
+use crate::net::proxy::Proxy;
 use crate::net::route::Interface;
 use crate::net::trace;
 use crate::{Code, Error, Phase, RunContext};
@@ -29,18 +30,18 @@ const MAX_CLIENTS: usize = 64;
 /// The clients, by runtime, proxy, TLS, HTTP version and network rules. The runtime is part of the key, because the
 /// connections of a client are served by the runtime that has opened them.
 #[derive(Default)]
-pub(super) struct ProxyClients(Mutex<HashMap<(Id, String), ProxyClient>>);
+pub(super) struct SocksClients(Mutex<HashMap<(Id, String), SocksClient>>);
 
 /// A client and the addresses that it may connect to.
 #[derive(Clone)]
-struct ProxyClient {
+struct SocksClient {
     client: Client,
     allowed: AllowedAddresses,
 }
 
 /// Sends the request of `plan` through `proxy` and waits for the head of the response.
-pub(super) async fn send_through_proxy(
-    clients: &ProxyClients,
+pub(super) async fn send_through_socks(
+    clients: &SocksClients,
     proxy: &Proxy,
     plan: &HttpPlan,
     ctx: &RunContext,
@@ -56,7 +57,8 @@ pub(super) async fn send_through_proxy(
     } else {
         ctx.connector.check_behind_proxy(&plan.host)?;
     }
-    let request = build_request(&client.client, url, proxy, plan)?;
+    let progress = UploadProgress::begin();
+    let request = build_request(&client.client, url, plan, Upload::new(progress.clone(), ctx))?;
     ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
     let failed =
         |error: reqwest::Error| transport_error::proxy_error(error.without_url(), plan.is_tls, proxy);
@@ -68,7 +70,7 @@ pub(super) async fn send_through_proxy(
         }
         result.map_err(failed)
     };
-    let response = ctx.deadline.bound(Phase::Reply, sent).await?;
+    let response = ctx.deadline.bound_reply(|| progress.last(), sent).await?;
     ctx.connector.connection_info().update(|facts| {
         facts.first_byte = Some(Instant::now());
         facts.remote_addr = response.remote_addr();
@@ -77,19 +79,15 @@ pub(super) async fn send_through_proxy(
     Ok(http::Response::from(response).map(|body| ResponseBody::Proxied { body, is_http2 }))
 }
 
-/// Builds the request. `Proxy-Authorization` is sent only if the proxy reads the request, never to the server.
+/// Builds the request. `Proxy-Authorization` is not for the server.
 fn build_request(
     client: &Client,
     url: reqwest::Url,
-    proxy: &Proxy,
     plan: &HttpPlan,
+    upload: Upload,
 ) -> Result<reqwest::RequestBuilder, Error> {
     let mut headers = plan.headers.clone();
-    let proxy_authorization = request_headers::take_proxy_authorization(&mut headers);
-    let is_read_by_proxy = !plan.is_tls && matches!(proxy.kind, ProxyKind::Http | ProxyKind::Https);
-    if let Some(value) = proxy_authorization.filter(|_| is_read_by_proxy) {
-        headers.insert(http::header::PROXY_AUTHORIZATION, value);
-    }
+    headers.remove(http::header::PROXY_AUTHORIZATION);
     if let Some(authorization) = &plan.authorization {
         headers.insert(http::header::AUTHORIZATION, authorization.clone());
     }
@@ -98,7 +96,7 @@ fn build_request(
         request = request.version(http::Version::HTTP_10);
     }
     Ok(match &plan.body {
-        Some(body) => request.body(reqwest::Body::wrap(body.open()?)),
+        Some(body) => request.body(reqwest::Body::wrap(body.open(upload)?)),
         None => request,
     })
 }
@@ -146,8 +144,8 @@ fn names_host(text: &str, host: &Host<'_>) -> bool {
     }
 }
 
-impl ProxyClients {
-    fn client_for(&self, proxy: &Proxy, plan: &HttpPlan, ctx: &RunContext) -> Result<ProxyClient, Error> {
+impl SocksClients {
+    fn client_for(&self, proxy: &Proxy, plan: &HttpPlan, ctx: &RunContext) -> Result<SocksClient, Error> {
         let rules = format!(
             "{proxy} {} {} {}",
             plan.is_tls,
@@ -159,7 +157,7 @@ impl ProxyClients {
         if let Some(client) = clients.get(&key) {
             return Ok(client.clone());
         }
-        let client = ProxyClient::new(proxy, plan, ctx)?;
+        let client = SocksClient::new(proxy, plan, ctx)?;
         if clients.len() >= MAX_CLIENTS {
             clients.clear();
         }
@@ -168,9 +166,9 @@ impl ProxyClients {
     }
 }
 
-impl ProxyClient {
+impl SocksClient {
     fn new(proxy: &Proxy, plan: &HttpPlan, ctx: &RunContext) -> Result<Self, Error> {
-        let mut config = (*ctx.connector.tls_config_through(proxy, plan.is_tls)?).clone();
+        let mut config = (*ctx.connector.tls_config_for(plan.is_tls)?).clone();
         // The proxy itself is not asked for HTTP/2.
         let http2 = (plan.is_tls && plan.allows_http2()).then(|| b"h2".to_vec());
         config.alpn_protocols = http2.into_iter().chain([b"http/1.1".to_vec()]).collect();

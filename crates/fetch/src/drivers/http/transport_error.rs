@@ -99,6 +99,11 @@ pub(super) fn is_unprocessed(error: &(dyn StdError + 'static)) -> bool {
     ErrorCauses::from_error(error).unprocessed.is_some()
 }
 
+/// Returns `true` if the server does not accept the request over HTTP/2 (HTTP_1_1_REQUIRED, RFC 9113 §7).
+pub(super) fn requires_http1(error: &Error) -> bool {
+    ErrorCauses::from_error(error).requires_http1
+}
+
 /// How an HTTP/2 server reports that it did not process a request (RFC 9113 §8.7).
 #[derive(Clone, Copy)]
 enum Unprocessed {
@@ -132,6 +137,7 @@ struct ErrorCauses {
     /// The body of the request could not be read.
     is_body_of_request: bool,
     unprocessed: Option<Unprocessed>,
+    requires_http1: bool,
     deepest: String,
     all: Vec<String>,
 }
@@ -172,6 +178,7 @@ impl ErrorCauses {
     fn inspect_h2(&mut self, error: &(dyn StdError + 'static)) {
         let Some(error) = error.downcast_ref::<h2::Error>() else { return };
         self.unprocessed = Unprocessed::from_h2(error);
+        self.requires_http1 |= error.is_remote() && error.reason() == Some(h2::Reason::HTTP_1_1_REQUIRED);
         // h2::Error has no source.
         if let Some(error) = error.get_io() {
             self.inspect(error);

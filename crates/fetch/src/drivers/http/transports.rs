@@ -6,21 +6,21 @@ use http::Response;
 
 use super::connection_pool::ConnectionPool;
 use super::plan::HttpPlan;
-use super::proxy_transport::ProxyClients;
 use super::response_body::ResponseBody;
-use super::{direct_transport, proxy_transport};
-use crate::{Code, Error, Phase, RunContext};
+use super::socks_transport::SocksClients;
+use super::{direct_transport, forwarded, socks_transport};
+use crate::{Error, RunContext};
 
 /// The connections that the driver keeps between requests.
 #[derive(Default)]
 pub(super) struct Transports {
     pool: Arc<ConnectionPool>,
-    proxy_clients: ProxyClients,
+    socks_clients: SocksClients,
 }
 
 impl Transports {
     /// Sends the request of `plan`, through the proxy if one is configured, and waits for the head of the response.
-    /// reqwest is used where the proxy reads the request, or opens a tunnel without another rule for it.
+    /// reqwest is used for SOCKS proxies; HTTP proxies get the request in absolute form, or open a tunnel.
     pub(super) async fn send(
         &self,
         plan: &HttpPlan,
@@ -29,22 +29,17 @@ impl Transports {
         let Some(proxy) = ctx.connector.proxy_for(&plan.host)? else {
             return direct_transport::send_directly(&self.pool, plan, ctx).await;
         };
-        let has_tunnel = plan.is_tls || !proxy.kind.is_http();
-        match plan.option_unsupported_by_reqwest() {
-            _ if plan.is_forwarded || ctx.connector.uses_tunnel_for_http(proxy, plan.is_tls) => {
-                direct_transport::send_directly(&self.pool, plan, ctx).await
-            }
-            Some(_) if has_tunnel => direct_transport::send_directly(&self.pool, plan, ctx).await,
-            Some(option) => Err(through_proxy_error(option)),
-            None => {
-                // In a box, so that direct requests do not carry its large future.
-                Box::pin(proxy_transport::send_through_proxy(&self.proxy_clients, proxy, plan, ctx)).await
-            }
+        let uses_tunnel = ctx.connector.uses_tunnel_for_http() || proxy.kind.is_http() && plan.is_tls;
+        if plan.is_forwarded || uses_tunnel {
+            return direct_transport::send_directly(&self.pool, plan, ctx).await;
         }
+        if proxy.kind.is_http() {
+            return direct_transport::send_directly(&self.pool, &forwarded::forwarded_plan(plan)?, ctx).await;
+        }
+        if plan.needs_own_transport() {
+            return direct_transport::send_directly(&self.pool, plan, ctx).await;
+        }
+        // In a box, so that direct requests do not carry its large future.
+        Box::pin(socks_transport::send_through_socks(&self.socks_clients, proxy, plan, ctx)).await
     }
-}
-
-fn through_proxy_error(option: &str) -> Error {
-    let detail = format!("{option} cannot be used through an HTTP proxy that reads the request");
-    Error::new(Code::Usage, Phase::Proxy, detail).with_hint("use a tunnel (-p)")
 }

@@ -109,25 +109,14 @@ impl Connector {
         })
     }
 
-    /// Returns the TLS configuration for reqwest, which uses one for the proxy and the server.
-    pub(crate) fn tls_config_through(
-        &self,
-        proxy: &Proxy,
-        is_tls: bool,
-    ) -> Result<Arc<rustls::ClientConfig>, Error> {
-        match (proxy.kind == ProxyKind::Https, is_tls) {
-            (true, false) => self.network.tls.proxy_config(),
-            (_, true) => self.network.tls.config(),
-            (false, false) => tls::no_tls().map(Arc::new),
-        }
+    /// Returns the TLS configuration of a server for reqwest, which needs one even without TLS.
+    pub(crate) fn tls_config_for(&self, is_tls: bool) -> Result<Arc<rustls::ClientConfig>, Error> {
+        if is_tls { self.network.tls.config() } else { tls::no_tls().map(Arc::new) }
     }
 
-    /// Returns `true` if HTTP requests are sent through a tunnel that this connector opens: the caller wants it, or
-    /// proxy and server need different TLS options.
-    pub(crate) fn uses_tunnel_for_http(&self, proxy: &Proxy, is_tls: bool) -> bool {
-        let needs_two_configs =
-            is_tls && proxy.kind == ProxyKind::Https && self.network.tls.has_server_only_options();
-        self.network.policy.proxies.uses_tunnel() || needs_two_configs
+    /// Returns `true` if the caller wants HTTP requests to be sent through tunnels.
+    pub(crate) fn uses_tunnel_for_http(&self) -> bool {
+        self.network.policy.proxies.uses_tunnel()
     }
 
     /// Connects to the proxy for `host`, which reads the request itself.

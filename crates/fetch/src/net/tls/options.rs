@@ -155,6 +155,7 @@ impl TlsOptions {
         )))
     }
 
+    /// Returns `true` if an option applies to the server only, such as a client certificate, a pinned key or `-k`.
     pub(super) const fn has_server_only_options(&self) -> bool {
         self.identity.is_some() || self.pins.is_some() || matches!(self.trust, Trust::AnyCertificate)
     }
