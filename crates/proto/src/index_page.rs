@@ -13,6 +13,7 @@ use bytes::Bytes;
 use fetch_url_core::{PercentEncoded, parse, resolve_reference};
 use html5gum::{Error, StartTag, Token};
 use listing_signs::ListingSigns;
+use listing_signs::leads_to_other_page;
 pub(crate) use listing_signs::sorts_columns;
 use row_metadata::RowMetadata;
 
@@ -23,6 +24,8 @@ use crate::{Entry, EntryKind};
 const MAX_FACTS_BYTES: usize = 512;
 /// The maximum length of a reference in bytes.
 const MAX_REFERENCE_BYTES: usize = 8 * 1024;
+/// The elements around the entries of a page, whose ends generators do not omit.
+const CONTAINERS: [&[u8]; 4] = [b"html", b"pre", b"table", b"ul"];
 /// Text that identifies an index page without links, in lower case.
 const TITLES: [&str; 2] = ["index of", "directory listing"];
 
@@ -44,6 +47,10 @@ pub struct IndexPage {
     is_in_link: bool,
     /// The page ends within a tag or comment.
     ends_in_tag: bool,
+    /// The number of elements around the entries that have no end yet.
+    open_elements: u32,
+    /// A link leads to another page of the same listing.
+    has_other_pages: bool,
     signs: ListingSigns,
 }
 
@@ -66,6 +73,8 @@ impl IndexPage {
             is_index: false,
             is_in_link: false,
             ends_in_tag: false,
+            open_elements: 0,
+            has_other_pages: false,
             signs: ListingSigns::default(),
         }
     }
@@ -83,10 +92,11 @@ impl IndexPage {
         self.is_index
     }
 
-    /// Returns `true` if the part parsed so far ends within a tag, a comment, or the text of a link. At the end of the page
-    /// this shows that the page was cut, so that entries may be missing.
-    pub const fn is_cut(&self) -> bool {
-        self.ends_in_tag || self.is_in_link
+    /// Returns `true` if the part parsed so far ends within a tag, a comment, the text of a link, or an element whose end
+    /// must not be omitted, or if it links to the next page of the listing. At the end of the page this shows that entries
+    /// may be missing.
+    pub const fn is_partial(&self) -> bool {
+        self.ends_in_tag || self.is_in_link || self.open_elements > 0 || self.has_other_pages
     }
 
     /// Parses one HTML token. Returns `None` at the end of the page, and `Some(None)` if the token completed no entry.
@@ -131,10 +141,14 @@ impl IndexPage {
             b"td" => {
                 self.separate_words();
                 if let (Some(row), Some(size)) = (&mut self.row, value("data-order")) {
-                    row.entry.size = size.parse().ok();
+                    // Later columns, such as the date, may have such a value too.
+                    row.entry.size = row.entry.size.or(size.parse().ok());
                 }
             }
-            _ => self.separate_words(),
+            name => {
+                self.open_elements += u32::from(CONTAINERS.contains(&name));
+                self.separate_words();
+            }
         }
         None
     }
@@ -144,6 +158,7 @@ impl IndexPage {
     fn start_row(&mut self, href: &str) -> Option<Entry> {
         self.is_index = true;
         let href = href.trim();
+        self.has_other_pages |= leads_to_other_page(href);
         let is_absolute = href.contains("//") || href.starts_with('/');
         let is_usable = href.len() <= MAX_REFERENCE_BYTES && (is_absolute || !self.has_other_base);
         // Some servers do not escape spaces.
@@ -199,11 +214,15 @@ impl IndexPage {
         self.signs.read(&token);
         match token {
             Token::StartTag(tag) => return self.handle_start_tag(&tag),
-            Token::EndTag(tag) => match &**tag.name {
-                b"a" => self.is_in_link = false,
-                b"tr" | b"li" | b"pre" | b"table" | b"ul" => return self.end_row(),
-                _ => self.separate_words(),
-            },
+            Token::EndTag(tag) => {
+                let name = &**tag.name;
+                self.open_elements -= u32::from(CONTAINERS.contains(&name) && self.open_elements > 0);
+                match name {
+                    b"a" => self.is_in_link = false,
+                    b"tr" | b"li" | b"pre" | b"table" | b"ul" => return self.end_row(),
+                    _ => self.separate_words(),
+                }
+            }
             Token::String(text) => self.handle_text(&text),
             Token::Error(error) => {
                 self.ends_in_tag |=

@@ -125,9 +125,9 @@ impl TextReader {
                 buffered.extend_from_slice(&bytes);
                 if buffered.len() > MAX_BUFFERED {
                     let all = std::mem::take(buffered).freeze();
-                    // The last line may be incomplete, or be the final dot.
-                    let decided = final_dot_line(&all, false)
-                        .unwrap_or_else(|| memrchr(b'\n', &all).map_or(0, |feed| feed + 1));
+                    // The complete lines of the first bytes decide, wherever the text was cut.
+                    let first = &all[..MAX_BUFFERED];
+                    let decided = memrchr(b'\n', first).map_or(0, |feed| feed + 1);
                     let is_stuffed = self.must_be_terminated && is_stuffed(&all[..decided]);
                     self.decoder =
                         if is_stuffed { Decoder::rfc1436() } else { Decoder::Streamed(BytesMut::new()) };
@@ -345,6 +345,20 @@ mod tests {
             let whole = [&text, end].concat();
             let (out, marked) = run(TextReader::new(DotStuffing::Detect, false), whole.chunks(4099));
             assert!(out == [&text, expected].concat() && marked == is_terminated, "{end:?}");
+        }
+    }
+
+    /// The first undoubled dot comes after the bytes that are buffered.
+    #[test]
+    fn long_text_is_decoded_alike_wherever_it_is_cut() {
+        let mut text = b"..a\r\n".to_vec();
+        text.extend(b"line of text that fills\r\n".repeat(MAX_BUFFERED / 25 + 10));
+        text.extend(b".single\r\nmore text\r\n.\r\n");
+        let decode = |size| run(TextReader::new(DotStuffing::Detect, true), text.chunks(size));
+        let whole = decode(text.len());
+        assert!(whole.0.starts_with(b".a\r\n") && whole.1, "{} bytes", whole.0.len());
+        for size in [1000, 16 * 1024, 200_000, MAX_BUFFERED - 1, MAX_BUFFERED, MAX_BUFFERED + 1] {
+            assert!(decode(size) == whole, "pieces of {size} bytes");
         }
     }
 }

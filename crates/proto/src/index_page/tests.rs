@@ -208,3 +208,37 @@ fn generated_pages_are_distinguished_from_pages_with_links() {
         assert!(!is_generated(page), "{page}");
     }
 }
+
+#[test]
+fn page_that_may_lack_entries_is_partial() {
+    let whole = [
+        "<title>Index of /d/</title><a href=a>a</a>",
+        "<html><table><tr><td><a href=a>a</a></td></tr></table></html>",
+        "<html><ul><li><a href=a>a</a></ul></html></html>",
+        "<pre><a href=\"?C=N;O=D\">Name</a> <a href=\"?view=grid\">Grid</a> <a href=\"x?page=2\">x</a></pre>",
+    ];
+    let partial = [
+        "<table><tr><td><a href=a>a</a></td></tr>",
+        "<html><table><tr><td><a href=a>a</a></td></tr></table>",
+        "<pre><a href=a>a</a>\n",
+        "<a href=a>a</a><a href=\"?page=2\">2</a>",
+        "<a href=a>a</a><a href=\"/d/?view=list&amp;Marker=a\">Next</a>",
+        "<a href=a>a</a><a href=\"./?start=100\">Next</a>",
+        "<a href=a>a",
+        "<a href=a>a</a><!-- ",
+    ];
+    for (page, expected) in
+        whole.map(|page| (page, false)).into_iter().chain(partial.map(|page| (page, true)))
+    {
+        let mut index = IndexPage::new(page.as_bytes().to_vec().into(), "http://h/d/");
+        while index.process_token().is_some() {}
+        assert_eq!(index.is_partial(), expected, "{page}");
+    }
+}
+
+/// Other columns than that of the size may have the attribute, such as the date.
+#[test]
+fn first_sort_value_of_a_row_is_its_size() {
+    let page = "<table><tr><td><a href=a>a</a></td><td data-order=\"12\">12 B</td><td data-order=\"786285240\">1994</td></tr></table>";
+    assert_eq!(rows(page, "http://h/d/"), [file("a", Some(12), None)]);
+}

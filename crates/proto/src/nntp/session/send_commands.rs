@@ -165,7 +165,7 @@ impl Session {
             self.finish_empty();
             return Vec::new();
         }
-        if count.min(last - first + 1) >= MIN_ARTICLES_TO_COMPRESS && self.can_deflate() {
+        if count.min((last - first).saturating_add(1)) >= MIN_ARTICLES_TO_COMPRESS && self.can_deflate() {
             return vec![self.preparing_command(Verb::Compress)];
         }
         let verb = match self.progress.overview.unwrap_or_else(|| self.best_overview()) {

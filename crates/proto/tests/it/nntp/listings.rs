@@ -198,6 +198,12 @@ fn overview_lines_become_article_entries() {
         = article 12 <2@x> ..
         = done";
     check_over("over g", "211 2 10 12 g", &format!("C: OVER 10-12\n{list}"));
+    // A range of all numbers of 64 bits.
+    check_over(
+        "over g",
+        "211 2 0 18446744073709551615 g",
+        &format!("C: OVER 0-18446744073709551615\n{list}"),
+    );
     check_over("over g", "211 2 10 12", &format!("C: OVER 10-12\n{list}"));
     check_over("over g", "211 2 10 12 g group selected", &format!("C: OVER 10-12\n{list}"));
     // Only the requested numbers that exist are sent.
