@@ -70,6 +70,8 @@ pub struct Classified {
     /// Local names of all entries, also excluded ones, and whether they are directories, if known. Empty unless
     /// [`TreeRules::collects_names`] is set.
     pub names: HashMap<String, Option<bool>>,
+    /// An excluded entry is of unknown kind. It may be an error message in a list of names, which only a fetch can tell.
+    pub has_unchecked_names: bool,
     /// [`Code::LimitReached`] if there were more entries than allowed; the error of [`Tree::with_case_probe`].
     pub error: Option<Error>,
 }
@@ -265,6 +267,7 @@ impl Tree {
             classified.names.insert(candidate.name.clone().into(), kind);
         }
         if !candidate.is_selected {
+            classified.has_unchecked_names |= candidate.uncertain_kind == Some(UncertainKind::Unknown);
             return false;
         }
         let depth = directory.depth + 1;

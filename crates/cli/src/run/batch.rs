@@ -151,7 +151,7 @@ impl Batch {
             (error, report.is_skipped) = (None, true);
         }
         if let Some(walker) = &self.queue.walker {
-            walker.finish_page(&transfer, &report, error.is_none());
+            walker.finish_transfer(&transfer, &report, error.is_none());
         }
         self.end(report, error, &transfer)
     }

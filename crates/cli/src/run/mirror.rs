@@ -131,9 +131,16 @@ impl MirrorWalker {
         self.queue_changed.notify_waiters();
     }
 
-    /// Records the end of the transfer of a page, whose links are read later if it was saved or is unchanged.
-    pub(super) fn finish_page(&self, transfer: &Transfer, report: &TransferReport, is_complete: bool) {
-        let Some(entry) = transfer.entry.as_ref().filter(|entry| entry.is_page_link()) else { return };
+    /// Records the end of a transfer. The links of a page are read later if it was saved or is unchanged. A name of
+    /// unknown kind that was not fetched may be an error message in a listing.
+    pub(super) fn finish_transfer(&self, transfer: &Transfer, report: &TransferReport, is_complete: bool) {
+        let Some(entry) = &transfer.entry else { return };
+        if !is_complete && entry.uncertain_kind == Some(UncertainKind::Unknown) {
+            self.distrust_listing_with(&entry.path);
+        }
+        if !entry.is_page_link() {
+            return;
+        }
         match &report.moved_to {
             Some(target) => {
                 self.tree.borrow_mut().add_redirect(entry, target);
@@ -215,9 +222,14 @@ impl MirrorWalker {
     /// server, so that files may be missing in the listing.
     fn distrust_listing_of(&self, entry: &DirEntry) {
         if self.uncertain.borrow().contains(&entry.path) {
-            let parent = entry.path.rsplit_once('/').map_or("", |(parent, _)| parent);
-            self.listed_names.borrow_mut().remove(parent);
+            self.distrust_listing_with(&entry.path);
         }
+    }
+
+    /// Deletes nothing in the directory of the entry at `path`, which may be no file and no directory.
+    fn distrust_listing_with(&self, path: &str) {
+        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        self.listed_names.borrow_mut().remove(parent);
     }
 
     /// Queues an ordinary page that the server sent instead of a listing.
@@ -272,9 +284,16 @@ impl MirrorWalker {
         for (name, why) in &classified.skipped {
             self.note_skipped(*why, name, directory, run);
         }
-        let all_parsed = classified.skipped.iter().all(|(_, why)| *why != Skipped::NoUrl);
+        let is_parsed = |why: &Skipped| !matches!(why, Skipped::NoUrl | Skipped::Nameless);
+        let all_parsed = classified.skipped.iter().all(|(_, why)| is_parsed(why));
+        if job.deletes && classified.has_unchecked_names {
+            let words = "--delete keeps all files of this directory: the server sends names only, and excluded names \
+                         may be error messages";
+            self.print_note(&directory.url.redacted().to_string(), words, run);
+        }
+        let is_trusted = is_complete && all_parsed && !classified.has_unchecked_names;
         // A faulty server may return an empty page or a menu without links, so an empty listing does not count as complete.
-        if is_complete && all_parsed && classified.error.is_none() && !classified.names.is_empty() {
+        if is_trusted && classified.error.is_none() && !classified.names.is_empty() {
             self.listed_names.borrow_mut().insert(directory.path.clone(), classified.names);
         }
         self.directories.borrow_mut().extend(classified.directories);

@@ -80,7 +80,10 @@ fn page_that_was_cut_deletes_nothing() {
         (cut_at("<a href=\"b\">"), false),
         (cut_at("<a href=\"b\">b"), false),
         (comment, false),
-        (page[..second].to_owned(), true),
+        // Between two rows, and the first page of several.
+        (page[..second].to_owned(), false),
+        (format!("{}<a href=\"?page=2\">Next</a></html>", &page[..second]), false),
+        (format!("{}</html>", &page[..second]), true),
     ] {
         let (site, dir) = (Site::new(), temp_dir());
         site.set_reply("/d/", html_reply(page));

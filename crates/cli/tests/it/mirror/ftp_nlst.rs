@@ -69,6 +69,28 @@ fn list_of_names_with_an_error_message_deletes_nothing() {
     assert_eq!(list_files(dir.path()), ["a", "sub/deep/y", "sub/x"]);
 }
 
+/// The message cannot be checked: its name has a slash, it is excluded, or it is too deep to be a directory.
+#[test]
+fn error_message_that_cannot_be_checked_deletes_nothing() {
+    for (names, options) in [
+        ("a\r\n/bin/ls: b: Permission denied\r\n", "--delete"),
+        ("ls: .: Permission denied\r\n", "--delete --include-glob [a-z]"),
+        ("ls: .: Permission denied\r\n", "--delete --exclude-glob *denied*"),
+        ("ls: .: Permission denied\r\n", "--delete --max-depth 0"),
+    ] {
+        let dir = temp_dir();
+        mirror_site(nlst_site(), dir.path(), "").0.assert_exit(0);
+        let first = FtpRule::on("NLST", FtpAction::Data(names.as_bytes().to_vec())).nth(1);
+        let (result, server) = mirror_site(nlst_site().rule(first), dir.path(), options);
+        assert_eq!(
+            list_files(dir.path()),
+            ALL_FILES,
+            "{names:?} {options} {result:?}: {:?}",
+            server.received_text()
+        );
+    }
+}
+
 /// RETR and CWD fail for one name.
 #[test]
 fn refused_name_is_reported_and_deletes_nothing() {
