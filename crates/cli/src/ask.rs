@@ -210,8 +210,11 @@ fn run_askpass(program: &Path, prompt: &str) -> Result<Vec<u8>, Error> {
 /// Prompts for a line with echo.
 fn read_visible(prompt: &str) -> io::Result<Vec<u8>> {
     io::stderr().write_all(prompt.as_bytes())?;
+    signal::enter_prompt_line();
     let mut line = Vec::new();
-    if io::stdin().lock().read_until(b'\n', &mut line)? == 0 {
+    let read = io::stdin().lock().read_until(b'\n', &mut line);
+    signal::leave_prompt_line();
+    if read? == 0 {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "end of input"));
     }
     Ok(without_line_end(line))
@@ -219,8 +222,11 @@ fn read_visible(prompt: &str) -> io::Result<Vec<u8>> {
 
 /// Prompts for a line without echo. A signal restores the terminal.
 fn read_hidden(prompt: &str) -> io::Result<Vec<u8>> {
-    let _guard = signal::keep_terminal();
-    rpassword::prompt_password(prompt).map(String::into_bytes)
+    let _guard = signal::keep_terminal_for_prompt();
+    signal::enter_prompt_line();
+    let typed = rpassword::prompt_password(prompt).map(String::into_bytes);
+    signal::leave_prompt_line();
+    typed
 }
 
 /// Removes the line end, LF or CRLF.

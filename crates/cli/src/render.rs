@@ -46,7 +46,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use error_json::error_value;
 use hint::hint_text;
-pub(crate) use stdio::print_stderr;
+pub(crate) use stdio::{print_stderr, reset_colours};
 use terminal::field_text;
 
 pub(crate) use usage::print_clap_error;

@@ -71,7 +71,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             Err(status) => return ExitCode::from(status),
         }
     }
-    ExitCode::from(run_groups(parsed))
+    let status = run_groups(parsed);
+    signal::restore_terminal();
+    ExitCode::from(status)
 }
 
 /// Runs the groups of the command line, or its sub-command. Returns the first exit status that is not 0.

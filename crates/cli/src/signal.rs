@@ -1,10 +1,11 @@
 //! Signals: the process ends by SIGINT and SIGTERM after partial files are saved, and the terminal is restored.
 
 use std::io::IsTerminal as _;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use signal_hook::iterator::Signals;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Number of prompts that wait for an answer. Their transfers have no partial file to save.
@@ -31,6 +32,19 @@ pub(crate) fn is_prompt_open() -> bool {
     OPEN_PROMPTS.load(Ordering::Relaxed) > 0
 }
 
+/// A prompt was written, and the cursor may still be behind it.
+static IS_ON_PROMPT_LINE: AtomicBool = AtomicBool::new(false);
+
+/// Records that a prompt was written.
+pub(crate) fn enter_prompt_line() {
+    IS_ON_PROMPT_LINE.store(true, Ordering::Relaxed);
+}
+
+/// Returns `true` if the cursor is behind a prompt. A line end must be written then.
+pub(crate) fn leave_prompt_line() -> bool {
+    IS_ON_PROMPT_LINE.swap(false, Ordering::Relaxed)
+}
+
 /// Time for the signal handler to act on a raised signal.
 const SIGNAL_DELAY: std::time::Duration = std::time::Duration::from_millis(300);
 
@@ -53,10 +67,46 @@ impl Drop for TerminalGuard {
     }
 }
 
+/// Saves the settings of the terminal for a prompt that hides what is typed. Until the guard is dropped, every signal that
+/// ends or stops the process restores them; after a stop, the input is hidden again.
+pub(crate) fn keep_terminal_for_prompt() -> TerminalGuard {
+    static WATCHER: Once = Once::new();
+    WATCHER.call_once(|| {
+        let Ok(mut signals) = Signals::new(SessionSignals::KINDS) else { return };
+        let watch = move || signals.forever().for_each(run_default_action_with_echo);
+        // If the thread cannot be started, these signals are ignored, which changes no settings.
+        let _ = std::thread::Builder::new().name("prompt".to_owned()).stack_size(WATCHDOG_STACK).spawn(watch);
+    });
+    keep_terminal()
+}
+
+/// Runs the default action of a signal. While a password is typed, the settings from before the prompt apply to it.
+fn run_default_action_with_echo(kind: i32) {
+    let saved = TERMINAL.lock().unwrap_or_else(PoisonError::into_inner);
+    let hidden = saved.as_ref().and_then(|_| tcgetattr(std::io::stdin()).ok());
+    if let Some(saved) = &*saved {
+        // The signal is handled even if this fails.
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, saved);
+    }
+    ReceivedSignal(kind).run_default_action();
+    if let Some(hidden) = hidden {
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &hidden);
+    }
+}
+
+/// Restores the terminal if a prompt is still open: its transfer has ended, such as by `--max-time`.
+pub(crate) fn restore_terminal() {
+    if let Some(terminal) = TERMINAL.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        restore_colours();
+        // The process ends anyway.
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &terminal);
+    }
+}
+
 /// Restores the default colours. The sequence is written to standard error, since standard output may be blocked.
 pub(crate) fn restore_colours() {
     if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
-        crate::render::print_stderr("\x1b[0m");
+        crate::render::reset_colours();
     }
 }
 
@@ -86,7 +136,7 @@ const WATCHDOG_STACK: usize = 64 * 1024;
 /// thread may be blocked by a write to a full pipe. Partial files are then not flushed.
 pub(crate) fn start_watchdog() {
     let kinds = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
-    let Ok(mut signals) = signal_hook::iterator::Signals::new(kinds) else { return };
+    let Ok(mut signals) = Signals::new(kinds) else { return };
     let watch = move || {
         for kind in signals.forever() {
             std::thread::sleep(WATCHDOG_DELAY);
@@ -146,11 +196,7 @@ impl ReceivedSignal {
 
     /// Ends the process by the signal, so that its parent sees the signal. Restores the terminal before.
     pub(crate) fn terminate_process(self) -> u8 {
-        if let Some(terminal) = TERMINAL.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            restore_colours();
-            // The process ends anyway.
-            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &terminal);
-        }
+        restore_terminal();
         // It returns only on failure; the exit status is then that of shells.
         let _ = signal_hook::low_level::emulate_default_handler(self.0);
         u8::try_from(128 + self.0).unwrap_or(u8::MAX)

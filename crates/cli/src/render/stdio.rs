@@ -5,14 +5,31 @@ use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
 
 use fetch_url::{Code, Error, Phase};
+use fetch_url_proto::text::sanitise;
 
-use crate::stall;
+use crate::{signal, stall};
 
-/// Writes `text` to standard error.
+/// Writes `text` to standard error. Characters that control a terminal are escaped, whoever they are from: a message
+/// may quote a server, a list or a document. If a prompt waits on the line, the text begins below it.
 pub(crate) fn print_stderr(text: &str) {
     let _guard = stall::begin_write();
+    let mut safe = String::with_capacity(text.len());
+    if signal::leave_prompt_line() {
+        safe.push('\n');
+    }
+    for line in text.split_inclusive('\n') {
+        let content = line.strip_suffix('\n');
+        safe.push_str(&sanitise(content.unwrap_or(line).as_bytes()));
+        safe.extend(content.map(|_| '\n'));
+    }
     // A failed write to standard error cannot be reported anywhere.
-    let _ = io::stderr().write_all(text.as_bytes());
+    let _ = io::stderr().write_all(safe.as_bytes());
+}
+
+/// Restores the default colours of the terminal. The sequence is written to standard error.
+pub(crate) fn reset_colours() {
+    let _guard = stall::begin_write();
+    let _ = io::stderr().write_all(b"\x1b[0m");
 }
 
 /// Writes `bytes` to standard output at once. Returns `false` if its reader has closed it.

@@ -172,7 +172,7 @@ fn netrc_file_and_password_that_are_larger_than_the_limit_exit_2() {
     let server = start_open_server();
     let dir = temp_dir();
     let comments = "# machine\n".repeat(110_000);
-    write_file_with_mode(dir.path(), "net", &format!("{comments}{NETRC}"), 0o600);
+    write_file_with_mode(dir.path(), "net", format!("{comments}{NETRC}"), 0o600);
     for options in ["--netrc-file net", "-u n --password-file net"] {
         let result = fetch_with_home(dir.path(), options, &server.url("/x"));
         result.assert_exit(2).assert_stderr_contains("net: larger than 1048576 bytes");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::md5::md5_hex;
@@ -127,6 +127,41 @@ fn right_credentials_answer_basic_and_digest_challenges() {
     let server = start_protected_server(&[DIGEST]);
     run_fetch_url(["--digest", &server.url("/x").replacen("://", "://u:pw@", 1)]).assert_exit(0);
     assert_eq!(authentication_schemes(&server), ["-", "Digest"]);
+}
+
+/// `stale=true` (RFC 7616 §3.3): the password was right, only the nonce was too old. A third 401 is final.
+#[test]
+fn stale_nonce_is_answered_once_more() {
+    for (stale, exit, requests) in [(1, 0, 3), (2, 67, 3)] {
+        let rounds = AtomicUsize::new(0);
+        let server = http_server(move |request| {
+            let round = rounds.fetch_add(1, Ordering::SeqCst);
+            let has_nonce =
+                |nonce: &str| request.header_text("authorization").is_some_and(|text| text.contains(nonce));
+            match round {
+                0 => unauthorized_response(&[DIGEST]),
+                round if round <= stale => {
+                    let challenge = DIGEST.replace("n0nce", &format!("nonce{round}"));
+                    unauthorized_response(&[&format!("{challenge}, stale=TRUE")])
+                }
+                _ if has_nonce(&format!("nonce{stale}")) => HttpResponse::new(200).body("object"),
+                _ => unauthorized_response(&[DIGEST]),
+            }
+        });
+        let result = run_fetch_url(["-u", "u:pw", "--digest", &server.url("/x")]);
+        assert_eq!((result.exit, server.requests().len()), (exit, requests), "{stale}: {result:?}");
+    }
+}
+
+/// The body of a 401 that is answered is not decoded.
+#[test]
+fn challenge_with_an_unknown_content_coding_is_answered() {
+    let server = http_server(|request| match request.header_text("authorization") {
+        Some(_) => HttpResponse::new(200).body("object"),
+        None => unauthorized_response(&[BASIC]).header("Content-Encoding", "weird").body("xyz"),
+    });
+    let result = run_fetch_url(["-u", "u:pw", "--anyauth", "--compressed", &server.url("/x")]);
+    assert_eq!(result.assert_exit(0).stdout_text(), "object");
 }
 
 /// The request body is sent again after the challenge.
@@ -468,19 +503,43 @@ fn ctrl_c_at_a_prompt_restores_the_echo() {
     }
 }
 
-/// SIGTERM at a prompt restores the echo of the terminal.
+/// Every end of the program restores the echo of the terminal.
 #[test]
-fn sigterm_at_a_prompt_restores_the_echo() {
+fn signal_or_timeout_at_a_prompt_restores_the_echo() {
     let server = start_protected_server(&[BASIC]);
-    let kill = "(sleep 0.4; kill -TERM $$) & exec \"$0\" --retry 0 -u u \"$1\"";
-    let echo = "stty -a | tr ' ;' '\\n\\n' | grep '^-*echo$'";
-    let line = format!("sh -c '{kill}' \"$0\" \"$1\"; echo \"status $?\"; {echo}");
+    for (signal, options, status) in
+        [("TERM", "", 143), ("HUP", "", 129), ("QUIT", "", 131), ("URG", "-m 1", 28)]
+    {
+        let kill = format!("(sleep 0.4; kill -{signal} $$) & exec \"$0\" --retry 0 {options} -u u \"$1\"");
+        let echo = "stty -a | tr ' ;' '\\n\\n' | grep '^-*echo$'";
+        let line =
+            format!("ulimit -c 0; trap : HUP; sh -c '{kill}' \"$0\" \"$1\"; echo \"status $?\"; {echo}");
+        let mut terminal =
+            Terminal::run("sh", &["-c", &line, BINARY, &server.url("/x")], 80).expect("start terminal");
+        terminal.expect("assword").expect("prompt appears");
+        terminal.expect(&format!("status {status}")).unwrap_or_else(|error| panic!("{signal}: {error}"));
+        terminal.expect("\necho").unwrap_or_else(|error| panic!("{signal}: echo is on again: {error}"));
+        terminal.exit_status().expect("process exits");
+        let screen = terminal.screen();
+        assert_eq!(screen.contains("\nfetch-url: "), status == 28, "{signal}: {screen}");
+    }
+}
+
+/// The input is hidden again after the program was stopped and continued.
+#[test]
+fn stop_at_a_prompt_shows_what_is_typed_only_while_it_lasts() {
+    let server = start_protected_server(&[BASIC]);
+    let stop = "sleep 0.4; kill -TSTP $$; sleep 0.4; stty -a </dev/tty | tr ' ;' '\\n\\n' | grep '^-*echo$'; \
+                kill -CONT $$; sleep 0.4; echo continued";
+    let line = format!("({stop}) & exec \"$0\" --retry 0 -u u \"$1\"");
     let mut terminal =
         Terminal::run("sh", &["-c", &line, BINARY, &server.url("/x")], 80).expect("start terminal");
     terminal.expect("assword").expect("prompt appears");
-    terminal.expect("status 143").expect("exit by SIGTERM");
-    terminal.expect("\necho").expect("echo is on again");
-    terminal.exit_status().expect("process exits");
+    terminal.expect("echo").expect("echo is on while the program is stopped");
+    assert!(!terminal.screen().contains("-echo"), "{}", terminal.screen());
+    terminal.expect("continued").expect("the program continues");
+    terminal.type_secret("pw").expect("terminal echo is off");
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
 }
 
 /// docs/spec/faults.md, section 3.4: the program exits within 1 s of the signal.

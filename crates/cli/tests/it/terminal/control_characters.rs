@@ -255,3 +255,21 @@ fn binary_body_on_a_terminal_exits_with_23() {
         "a pipe does not get the binary data"
     );
 }
+
+/// A list or a metalink may come from anywhere. Its URLs are quoted by errors, hints and notes.
+#[test]
+fn url_of_a_list_or_document_is_escaped_in_errors_and_hints() {
+    let url = "htp://x/\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}q";
+    let dir = temp_dir();
+    fs::write(dir.path().join("list"), format!("{url}\thidden\nhttp://127.0.0.1:1/ {url}\tx\n"))
+        .expect("write file");
+    let file = format!("<file name=\"x\"><url>{}</url></file>", url.replace(['\u{1b}', '\u{7}'], "&#x9b;"));
+    let document = format!("<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">{file}</metalink>");
+    fs::write(dir.path().join("x.meta4"), document).expect("write file");
+    for options in [["--input-file", "list"], ["--metalink", "x.meta4"]] {
+        let result = run_fetch_url_in(dir.path(), ["--retry", "0"].iter().chain(&options));
+        assert_ne!(result.exit, 0, "{options:?}");
+        assert!(result.stderr.contains("did you mean"), "{}", result.stderr);
+        check_escaped(result.stderr.as_bytes(), options[0]).expect("escaped");
+    }
+}
