@@ -97,12 +97,10 @@ pub(crate) fn print_error_json(error: &Error, url: &str) -> u8 {
     error.exit_status()
 }
 
-/// Prints the error of a failed URL and the alternative `url`, which is tried next.
-pub(crate) fn print_alternative(error: &Error, url: &str) {
-    let from = error.url().unwrap_or_default();
-    let text =
-        format!("fetch-url: {}: {error}; trying {} instead\n", sanitise(from.as_bytes()), mask_password(url));
-    print_stderr(&text);
+/// Prints the error of the URL `failed` and the alternative `url`, which is tried next.
+pub(crate) fn print_alternative(error: &Error, failed: &str, url: &str) {
+    let failed = error.url().map_or_else(|| mask_password(failed), str::to_owned);
+    print_stderr(&format!("fetch-url: {failed}: {error}; trying {} instead\n", mask_password(url)));
 }
 
 /// Returns the header, size and modification time of an object, for `-I`, `-i` and `-D`. As text, the headers of the

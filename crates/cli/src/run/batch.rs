@@ -143,7 +143,7 @@ impl Batch {
             let transfer =
                 duplicates.as_ref().filter(|_| index >= transfer.alternatives.len()).unwrap_or(&transfer);
             let Some(failed) = error.as_ref().filter(|error| may_try_alternative(error)) else { break };
-            self.run.progress.suspend_while(|| render::print_alternative(failed, url));
+            self.run.progress.suspend_while(|| render::print_alternative(failed, &report.url, url));
             report = TransferReport::begin(number, url);
             error = self.run_alternative(url, transfer, &mut report).await.err();
         }

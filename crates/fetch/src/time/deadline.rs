@@ -254,3 +254,51 @@ impl Deadline {
 fn seconds(time: Duration) -> String {
     format!("{} s", time.as_secs_f64())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Waits for a reply that never arrives. The request advances at these times, in tenths of a second.
+    async fn time_of_timeout(timeouts: Timeouts, progress: &[u64]) -> Duration {
+        let started = Instant::now();
+        let last = Cell::new(started);
+        let request = async {
+            for tenths in progress {
+                tokio::time::sleep_until(started + Duration::from_millis(tenths * 100)).await;
+                last.set(Instant::now());
+            }
+            std::future::pending::<Result<(), Error>>().await
+        };
+        let result = Deadline::start(timeouts).bound_reply(|| last.get(), request).await;
+        assert_eq!(result.expect_err("a timeout").code(), Code::TimedOut);
+        started.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn reply_timeout_counts_from_the_last_progress() {
+        let mut timeouts = Timeouts::default();
+        timeouts.reply = Duration::from_secs(1);
+        for (progress, tenths) in [(&[][..], 10), (&[7], 17), (&[9, 18, 27], 37), (&[9, 30], 19)] {
+            let timeout = time_of_timeout(timeouts, progress).await;
+            assert_eq!(timeout.as_millis() / 100, tenths, "{progress:?}");
+        }
+        timeouts.total = Some(Duration::from_secs(2));
+        assert_eq!(time_of_timeout(timeouts, &[9, 18, 27]).await.as_millis() / 100, 20);
+    }
+
+    /// The work has ended, so it is not polled again.
+    #[tokio::test(start_paused = true)]
+    async fn timeout_of_the_work_itself_is_returned() {
+        let last = Cell::new(Instant::now());
+        let work = async {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            last.set(Instant::now());
+            Err::<(), _>(Error::new(Code::TimedOut, Phase::Connect, "elsewhere"))
+        };
+        let result = Deadline::start(Timeouts::default()).bound_reply(|| last.get(), work).await;
+        assert_eq!(result.expect_err("the error of the work").phase(), Phase::Connect);
+    }
+}

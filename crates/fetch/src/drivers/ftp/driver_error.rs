@@ -7,6 +7,9 @@ use super::reply_text::reply_summary;
 use crate::net::tls;
 use crate::{Code, Error, Hint, Phase};
 
+/// What to do if the server cannot open the data connection.
+pub(super) const ACTIVE_MODE_HINT: &str = "without -P (--ftp-port), the client opens the data connection";
+
 /// The reason why a request on a control connection failed.
 pub(super) enum DriverError {
     /// A reply of the server, or a command that cannot be sent.
@@ -98,7 +101,7 @@ fn rejection_error(command: Option<&Command>, reply: &Reply) -> Error {
 pub(super) fn active_mode_error(reply: &Reply) -> Error {
     Error::new(Code::ConnectFailed, Phase::Connect, "the server cannot connect to this computer")
         .with_reply(&reply_summary(reply))
-        .with_hint("without -P (--ftp-port), the client opens the data connection")
+        .with_hint(ACTIVE_MODE_HINT)
         .as_permanent()
 }
 

@@ -12,7 +12,9 @@ use tokio::io::AsyncReadExt as _;
 use tokio::time::timeout;
 
 use super::connection::Connection;
-use super::driver_error::{DriverError, active_mode_error, range_refused, unexpected_step_error};
+use super::driver_error::{
+    ACTIVE_MODE_HINT, DriverError, active_mode_error, range_refused, unexpected_step_error,
+};
 use super::options::ActiveAddress;
 use super::plan::FtpPlan;
 use crate::net::ftp_data::ActiveListener;
@@ -167,7 +169,10 @@ async fn accept_data_connection(
         accepted => accepted.map(Some),
     });
     match accepted.await {
-        Some(stream) => Ok(stream?),
+        Some(accepted) => accepted.map_err(|error| match error.code() {
+            Code::TimedOut => error.with_hint(ACTIVE_MODE_HINT).into(),
+            _ => error.into(),
+        }),
         None => match connection.run_until_event(ctx).await {
             Err(DriverError::Session(SessionError::TransferFailed(reply))) => {
                 Err(active_mode_error(&reply).into())

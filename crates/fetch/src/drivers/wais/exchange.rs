@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use fetch_url_proto::{Event, Machine, Step};
+use tokio::time::Instant;
 
 use super::plan::WaisPlan;
 use super::rejection::rejection_error;
@@ -30,24 +31,16 @@ pub(super) async fn start_exchange<M: Machine>(
     }
 }
 
-/// Returns the next step. The machine needs the complete response, so the reply timeout is restarted as long as bytes
+/// Returns the next step. The machine needs the complete response, so the reply timeout begins again whenever bytes
 /// arrive.
 async fn first_response_step<M: Machine>(
     connection: &mut Connection<M>,
     ctx: &RunContext,
 ) -> Result<Step, Error> {
-    loop {
-        let last_received = ctx.connector.connection_info().facts().last_received;
-        let timeout = match ctx.deadline.bound(Phase::Reply, connection.step()).await {
-            Err(error) if error.code() == Code::TimedOut => error,
-            step => return step,
-        };
-        if ctx.connector.connection_info().facts().last_received == last_received
-            || ctx.deadline.check().is_err()
-        {
-            return Err(timeout);
-        }
-    }
+    let started = Instant::now();
+    let facts = || ctx.connector.connection_info().facts();
+    let last_received = || facts().last_received.map_or(started, |at| started.max(Instant::from_std(at)));
+    ctx.deadline.bound_reply(last_received, connection.step()).await
 }
 
 /// The error for a step that the driver does not expect: a bug in this program.
