@@ -183,6 +183,7 @@ fn run_transfers(run: &Rc<Run>) -> u8 {
             return render::print_error(&Error::new(Code::Internal, Phase::Plan, error.to_string()), None);
         }
     };
+    signal::handle_file_size_limit();
     signal::start_watchdog();
     if let Some(max_time) = run.max_time {
         stall::start_watchdog(max_time);

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::iterator::Signals;
@@ -145,6 +145,13 @@ pub(crate) fn start_watchdog() {
     };
     // If the thread cannot be started, signals are handled only while the main thread is not blocked.
     let _ = std::thread::Builder::new().name("signals".to_owned()).stack_size(WATCHDOG_STACK).spawn(watch);
+}
+
+/// Makes a write beyond the limit of the size of files (`ulimit -f`) an error, which is reported, instead of the end of the
+/// process.
+pub(crate) fn handle_file_size_limit() {
+    // If this fails, SIGXFSZ ends the process.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
 /// The signals SIGTSTP, SIGHUP and SIGQUIT, after which a telnet session must restore the terminal.
