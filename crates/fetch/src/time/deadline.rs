@@ -279,8 +279,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn reply_timeout_counts_from_the_last_progress() {
-        let mut timeouts = Timeouts::default();
-        timeouts.reply = Duration::from_secs(1);
+        let mut timeouts = Timeouts { reply: Duration::from_secs(1), ..Timeouts::default() };
         for (progress, tenths) in [(&[][..], 10), (&[7], 17), (&[9, 18, 27], 37), (&[9, 30], 19)] {
             let timeout = time_of_timeout(timeouts, progress).await;
             assert_eq!(timeout.as_millis() / 100, tenths, "{progress:?}");

@@ -3,7 +3,7 @@
 use fetch_url_proto::ForbiddenSet;
 use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use http_auth::{PasswordClient, PasswordParams};
+use http_auth::{ChallengeRef, PasswordClient, PasswordParams};
 
 use super::authorization::{basic_authorization, sensitive_header_value};
 use super::plan::HttpPlan;
@@ -60,18 +60,16 @@ fn challenge_text(challenge: &HeaderValue) -> String {
 
 /// Returns `true` if a Digest challenge accepts the password, but not the nonce.
 fn has_stale_nonce(headers: &HeaderMap) -> bool {
-    let is_stale = |text: &String| {
-        http_auth::parse_challenges(text).is_ok_and(|challenges| {
-            challenges.iter().any(|challenge| {
-                challenge.scheme.eq_ignore_ascii_case("digest")
-                    && challenge.params.iter().any(|(name, value)| {
-                        name.eq_ignore_ascii_case("stale")
-                            && value.to_unescaped().eq_ignore_ascii_case("true")
-                    })
-            })
+    let mut texts = headers.get_all(WWW_AUTHENTICATE).iter().map(challenge_text);
+    texts.any(|text| http_auth::parse_challenges(&text).is_ok_and(|all| all.iter().any(is_stale)))
+}
+
+fn is_stale(challenge: &ChallengeRef<'_>) -> bool {
+    let is_digest = challenge.scheme.eq_ignore_ascii_case("digest");
+    is_digest
+        && challenge.params.iter().any(|(name, value)| {
+            name.eq_ignore_ascii_case("stale") && value.to_unescaped().eq_ignore_ascii_case("true")
         })
-    };
-    headers.get_all(WWW_AUTHENTICATE).iter().map(challenge_text).any(|text| is_stale(&text))
 }
 
 async fn credential_or_prompt(

@@ -1,4 +1,4 @@
-//! The two ways to send a request: directly to the server, or through a proxy.
+//! The two ways to send a request: over a connection of our own, or through a SOCKS proxy with reqwest.
 
 use std::sync::Arc;
 
@@ -20,26 +20,23 @@ pub(super) struct Transports {
 
 impl Transports {
     /// Sends the request of `plan`, through the proxy if one is configured, and waits for the head of the response.
-    /// reqwest is used for SOCKS proxies; HTTP proxies get the request in absolute form, or open a tunnel.
+    /// HTTP proxies get the request in absolute form, or open a tunnel.
     pub(super) async fn send(
         &self,
         plan: &HttpPlan,
         ctx: &RunContext,
     ) -> Result<Response<ResponseBody>, Error> {
-        let Some(proxy) = ctx.connector.proxy_for(&plan.host)? else {
-            return direct_transport::send_directly(&self.pool, plan, ctx).await;
-        };
-        let uses_tunnel = ctx.connector.uses_tunnel_for_http() || proxy.kind.is_http() && plan.is_tls;
-        if plan.is_forwarded || uses_tunnel {
-            return direct_transport::send_directly(&self.pool, plan, ctx).await;
+        let needs_no_tunnel = !ctx.connector.uses_tunnel_for_http();
+        match ctx.connector.proxy_for(&plan.host)?.filter(|_| needs_no_tunnel) {
+            Some(proxy) if proxy.kind.is_http() && !plan.is_tls && !plan.is_forwarded => {
+                let plan = forwarded::forwarded_plan(plan)?;
+                direct_transport::send_directly(&self.pool, &plan, ctx).await
+            }
+            Some(proxy) if !proxy.kind.is_http() && !plan.needs_own_transport() => {
+                // In a box, so that other requests do not carry its large future.
+                Box::pin(socks_transport::send_through_socks(&self.socks_clients, proxy, plan, ctx)).await
+            }
+            _ => direct_transport::send_directly(&self.pool, plan, ctx).await,
         }
-        if proxy.kind.is_http() {
-            return direct_transport::send_directly(&self.pool, &forwarded::forwarded_plan(plan)?, ctx).await;
-        }
-        if plan.needs_own_transport() {
-            return direct_transport::send_directly(&self.pool, plan, ctx).await;
-        }
-        // In a box, so that direct requests do not carry its large future.
-        Box::pin(socks_transport::send_through_socks(&self.socks_clients, proxy, plan, ctx)).await
     }
 }
