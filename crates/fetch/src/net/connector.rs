@@ -3,7 +3,7 @@
 
 mod connect_error;
 mod connection_trace;
-mod policy_checks;
+pub(crate) mod policy_checks;
 mod tunnel;
 mod tunnel_error;
 mod unix_socket;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use fetch_url_core::Host;
 use tokio::runtime::{Handle, Id};
 
+use super::connector::policy_checks::AddressRules;
 use crate::{Connector, StartTls};
 
 /// Maximum number of idle connections in the pool.
@@ -25,7 +26,7 @@ pub(crate) struct PoolKey {
     pub(crate) port: u16,
     is_tls: bool,
     start_tls: StartTls,
-    requires_public_address: bool,
+    address_rules: AddressRules,
     identity: u64,
     /// The proxy; `None` for a direct connection.
     proxy: Option<String>,
@@ -66,7 +67,7 @@ impl<L> IdlePool<L> {
             port,
             is_tls,
             start_tls: connector.start_tls(),
-            requires_public_address: connector.requires_public_address(),
+            address_rules: connector.address_rules(),
             identity: self.hasher.hash_one(identity),
             proxy: connector.proxy_for(host).ok().flatten().map(ToString::to_string),
         }

@@ -54,7 +54,7 @@ impl ConnectionPool {
             allows_http2: plan.allows_http2(),
             host: plan.host.clone(),
             port: plan.port,
-            requires_public_address: ctx.connector.requires_public_address(),
+            address_rules: ctx.connector.address_rules(),
             proxy: ctx.connector.proxy_for(&plan.host).ok().flatten().map(ToString::to_string),
             identity,
         }

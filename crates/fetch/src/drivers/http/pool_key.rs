@@ -2,6 +2,8 @@
 
 use fetch_url_core::Host;
 
+use crate::net::connector::policy_checks::AddressRules;
+
 /// The properties that a request must share with a connection to use it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct HttpPoolKey {
@@ -11,7 +13,7 @@ pub(super) struct HttpPoolKey {
     pub(super) allows_http2: bool,
     pub(super) host: Host<'static>,
     pub(super) port: u16,
-    pub(super) requires_public_address: bool,
+    pub(super) address_rules: AddressRules,
     /// The proxy; `None` for a direct connection.
     pub(super) proxy: Option<String>,
     /// A keyed hash of the credentials.

@@ -146,12 +146,8 @@ fn names_host(text: &str, host: &Host<'_>) -> bool {
 
 impl SocksClients {
     fn client_for(&self, proxy: &Proxy, plan: &HttpPlan, ctx: &RunContext) -> Result<SocksClient, Error> {
-        let rules = format!(
-            "{proxy} {} {} {}",
-            plan.is_tls,
-            plan.allows_http2(),
-            ctx.connector.requires_public_address()
-        );
+        let rules =
+            format!("{proxy} {} {} {:?}", plan.is_tls, plan.allows_http2(), ctx.connector.address_rules());
         let key = (Handle::current().id(), rules);
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&key) {

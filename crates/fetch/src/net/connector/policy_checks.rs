@@ -10,6 +10,15 @@ use crate::net::address::AddressClass;
 use crate::net::ports;
 use crate::{Code, Error, Hint, Phase};
 
+/// The addresses that a request may contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum AddressRules {
+    Any,
+    /// All but those of metadata services.
+    NoMetadata,
+    PublicOnly,
+}
+
 impl Connector {
     /// Checks `host` for a proxy that resolves names. IP addresses and `localhost` are checked by address. With
     /// `public_only`, other names are refused.
@@ -49,10 +58,16 @@ impl Connector {
         self.was_public.fetch_or(is_public, Ordering::Relaxed);
     }
 
-    /// Returns `true` if this request may contact public addresses only.
-    pub(crate) fn requires_public_address(&self) -> bool {
+    /// Returns which addresses this request may contact. A connection of one request serves another only under the same
+    /// rules.
+    pub(crate) fn address_rules(&self) -> AddressRules {
         let policy = &self.network.policy;
-        policy.public_only || (self.chooser == UrlChooser::PublicServer && !policy.allow_private)
+        match self.chooser {
+            _ if policy.public_only => AddressRules::PublicOnly,
+            UrlChooser::PublicServer if !policy.allow_private => AddressRules::PublicOnly,
+            UrlChooser::PrivateServer if !policy.allow_private => AddressRules::NoMetadata,
+            _ => AddressRules::Any,
+        }
     }
 
     /// Returns `true` if a server with a public address has been contacted.
@@ -96,10 +111,11 @@ impl Connector {
     }
 
     fn allows_class(&self, class: AddressClass) -> bool {
-        let is_redirect = self.chooser != UrlChooser::Caller;
-        let is_refused_metadata =
-            class == AddressClass::Metadata && is_redirect && !self.network.policy.allow_private;
-        class.is_public() || !(self.requires_public_address() || is_refused_metadata)
+        match self.address_rules() {
+            AddressRules::Any => true,
+            AddressRules::NoMetadata => class != AddressClass::Metadata,
+            AddressRules::PublicOnly => class.is_public(),
+        }
     }
 
     pub(super) fn check_address(&self, host: &Host<'_>, address: IpAddr) -> Result<(), Error> {

@@ -7,6 +7,7 @@ use tokio::net::UnixStream;
 use tokio_rustls::client::TlsStream;
 
 use super::Connector;
+use super::policy_checks::AddressRules;
 use crate::{Code, Deadline, Error, Phase};
 
 impl Connector {
@@ -17,7 +18,7 @@ impl Connector {
     pub(crate) async fn connect_unix(&self, deadline: &Deadline) -> Result<Option<UnixStream>, Error> {
         let Some(path) = &self.network.policy.routes.unix_socket else { return Ok(None) };
         let what = path.display().to_string();
-        if self.requires_public_address() {
+        if self.address_rules() == AddressRules::PublicOnly {
             let detail = format!("{what} is a socket of this machine, not a public address");
             return Err(Error::new(Code::Policy, Phase::Connect, detail));
         }
