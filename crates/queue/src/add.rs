@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_nats::jetstream::context::PublishErrorKind;
+use async_nats::jetstream::stream::DirectGetErrorKind;
 use bytes::Bytes;
 use fetch_url::{Code, Error, Phase};
 use futures_util::future::BoxFuture;
@@ -74,8 +75,7 @@ impl Queue {
     /// Adds a line and waits until it is stored.
     pub(crate) async fn add_line(self, line: Line, checks_record: bool) -> Result<Added, Error> {
         let digest = line.digest();
-        let bucket = bucket_of(line.urls().first().map_or("", String::as_str), self.buckets);
-        let subject = self.line_subject(bucket, &digest);
+        let subject = self.subject_of(&line, &digest);
         let message = payload(&line.to_json());
         for attempt in 0.. {
             let added = self.try_add(&digest, &subject, &message, checks_record).await;
@@ -87,6 +87,20 @@ impl Queue {
             }
         }
         Ok(Added::Waiting)
+    }
+
+    /// Returns the sequence number of the message of this line, if the queue has one.
+    pub(crate) async fn line_message(&self, line: &Line) -> Result<Option<u64>, Error> {
+        match self.lines.direct_get_last_for_subject(self.subject_of(line, &line.digest())).await {
+            Ok(message) => Ok(Some(message.sequence)),
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.session.error("cannot read the queue", &error)),
+        }
+    }
+
+    fn subject_of(&self, line: &Line, digest: &str) -> String {
+        let bucket = bucket_of(line.urls().first().map_or("", String::as_str), self.buckets);
+        self.line_subject(bucket, digest)
     }
 
     async fn try_add(

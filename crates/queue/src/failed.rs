@@ -8,6 +8,7 @@ use futures_util::StreamExt as _;
 use serde_json::Value;
 
 use crate::add::Added;
+use crate::record::payload;
 use crate::{Entry, Line, Queue};
 
 /// The number of entries that are requested at once.
@@ -21,6 +22,8 @@ pub struct FailedLine {
     /// Its final entry.
     pub entry: Entry,
     digest: String,
+    /// The sequence number of the message in the list.
+    sequence: u64,
 }
 
 /// The number of failed lines that were added again.
@@ -28,8 +31,19 @@ pub struct FailedLine {
 pub struct RetryCounts {
     /// Lines that were added again.
     pub added: u64,
+    /// Lines that are in the queue already, because another retry has added them.
+    pub waiting: u64,
+    /// Lines that were fetched after another retry has added them.
+    pub done: u64,
     /// Lines that cannot be added again, because the message was not a line.
     pub kept: u64,
+}
+
+/// The result of adding a failed line again.
+enum Retried {
+    Added,
+    Waiting,
+    Done,
 }
 
 impl Queue {
@@ -62,7 +76,8 @@ impl Queue {
             while let Some(message) = page.next().await {
                 let message = message.map_err(|error| self.session.boxed_error(what, &error))?;
                 count += 1;
-                let failed = failed_line(&message.subject, &message.payload);
+                let sequence = message.info().map_or(0, |info| info.stream_sequence);
+                let failed = failed_line(&message.subject, sequence, &message.payload);
                 if failed.is_some_and(|failed| each(failed).is_break()) {
                     return Ok(());
                 }
@@ -84,41 +99,69 @@ impl Queue {
     pub async fn retry_failed(&self) -> Result<RetryCounts, Error> {
         let mut all = Vec::new();
         self.for_each_failed(|failed| {
-            all.push((failed.digest, failed.line));
+            all.push((failed.digest, failed.sequence, failed.line));
             ControlFlow::Continue(())
         })
         .await?;
         let mut counts = RetryCounts::default();
-        for (digest, line) in all {
-            match line {
-                Some(line) => {
-                    self.retry_line(&digest, line).await?;
-                    counts.added += 1;
-                }
-                None => counts.kept += 1,
+        for (digest, sequence, line) in all {
+            let Some(line) = line else {
+                counts.kept += 1;
+                continue;
+            };
+            match self.retry_line(&digest, sequence, line).await? {
+                Retried::Added => counts.added += 1,
+                Retried::Waiting => counts.waiting += 1,
+                Retried::Done => counts.done += 1,
             }
         }
         Ok(counts)
     }
 
-    /// Adds a failed line again. At each moment, the line is in the list of failed lines, or in the queue.
-    async fn retry_line(&self, digest: &str, mut line: Line) -> Result<(), Error> {
-        // After an interrupted retry, the line may have been fetched in the meantime.
-        if self.entry(digest).await?.is_some_and(|entry| !entry.is_failed()) {
-            return self.unlist_failed(digest).await;
+    /// Adds a failed line again. At each moment, the line is in the list of failed lines, or in the queue. `listed` is
+    /// the sequence number of its entry in the list.
+    ///
+    /// Other retries and the workers of the line may run at the same time. Messages are removed by their sequence
+    /// numbers, so a message that replaced the one that was read is not removed.
+    async fn retry_line(&self, digest: &str, mut listed: u64, mut line: Line) -> Result<Retried, Error> {
+        let what = "cannot add a failed line again";
+        loop {
+            // The worker may not have acknowledged the failed message yet. This message is looked up before the entry,
+            // because another retry adds its message after it has removed the entry.
+            let old = self.line_message(&line).await?;
+            let Some(recorded) = self.recorded(digest).await? else { break };
+            match Entry::from_json(&recorded.value) {
+                // Another retry, or an interrupted one, has added the line, and it was fetched.
+                Some(entry) if !entry.is_failed() => {
+                    self.unlist_failed(digest).await?;
+                    return Ok(Retried::Done);
+                }
+                // Another retry may have removed the line from the list.
+                Some(_) => listed = self.list_failed(digest, payload(&recorded.value)).await?,
+                None => {}
+            }
+            if let Some(old) = old {
+                // A late acknowledgement would remove the line from the queue if it kept its old message.
+                self.remove_message(&self.lines, old, what).await?;
+            }
+            if self.remove_message(&self.record, recorded.sequence, what).await? {
+                break;
+            }
         }
-        let purged = self.record.purge().filter(self.record_subject(digest)).await;
-        purged.map_err(|error| self.session.error("cannot write the record", &error))?;
         line.is_retry = true;
-        let added = self.clone().add_line(line, false).await?;
-        debug_assert!(matches!(added, Added::New | Added::Waiting), "the record was not asked");
-        self.unlist_failed(digest).await
+        if self.clone().add_line(line, false).await? != Added::New {
+            // Another program has added the line. It stays in the list until it is finished, because it is not known
+            // whether it is acknowledged already.
+            return Ok(Retried::Waiting);
+        }
+        self.remove_message(&self.failed, listed, what).await?;
+        Ok(Retried::Added)
     }
 }
 
-fn failed_line(subject: &str, payload: &[u8]) -> Option<FailedLine> {
+fn failed_line(subject: &str, sequence: u64, payload: &[u8]) -> Option<FailedLine> {
     let value: Value = serde_json::from_slice(payload).ok()?;
     let entry = Entry::from_json(&value)?;
     let digest = subject.rsplit('.').next()?.to_owned();
-    Some(FailedLine { line: Line::from_json(&value["line"]).ok(), entry, digest })
+    Some(FailedLine { line: Line::from_json(&value["line"]).ok(), entry, digest, sequence })
 }

@@ -2,7 +2,7 @@
 
 use async_nats::HeaderMap;
 use async_nats::jetstream::context::PublishErrorKind;
-use async_nats::jetstream::stream::DirectGetErrorKind;
+use async_nats::jetstream::stream::{DirectGetErrorKind, Stream};
 use bytes::Bytes;
 use fetch_url::Error;
 use serde_json::Value;
@@ -13,16 +13,27 @@ use crate::{Entry, Line, Queue};
 /// With this header, a message is stored only if its subject has no message.
 const EXPECTED_SEQUENCE: &str = "Nats-Expected-Last-Subject-Sequence";
 
+/// A message of the record.
+pub(crate) struct Recorded {
+    pub(crate) sequence: u64,
+    /// The entry; null if the message is not JSON.
+    pub(crate) value: Value,
+}
+
 impl Queue {
     /// Returns the final entry of the line `digest`.
     pub(crate) async fn entry(&self, digest: &str) -> Result<Option<Entry>, Error> {
-        Ok(self.record_message(digest).await?.as_ref().and_then(Entry::from_json))
+        Ok(self.recorded(digest).await?.and_then(|recorded| Entry::from_json(&recorded.value)))
     }
 
-    async fn record_message(&self, digest: &str) -> Result<Option<Value>, Error> {
+    /// Returns the message of the record for the line `digest`.
+    pub(crate) async fn recorded(&self, digest: &str) -> Result<Option<Recorded>, Error> {
         match self.record.direct_get_last_for_subject(self.record_subject(digest)).await {
             // An entry that cannot be read is an entry, too: the line is finished.
-            Ok(message) => Ok(Some(serde_json::from_slice(&message.payload).unwrap_or(Value::Null))),
+            Ok(message) => {
+                let value = serde_json::from_slice(&message.payload).unwrap_or(Value::Null);
+                Ok(Some(Recorded { sequence: message.sequence, value }))
+            }
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
             Err(error) => Err(self.session.error("cannot read the record", &error)),
         }
@@ -31,7 +42,7 @@ impl Queue {
     /// Returns `true` if the line `digest` has a final entry, and completes what a worker that ended in between has
     /// left: the line in the list of failed lines.
     pub(crate) async fn settle_finished(&self, digest: &str) -> Result<bool, Error> {
-        let Some(value) = self.record_message(digest).await? else { return Ok(false) };
+        let Some(Recorded { value, .. }) = self.recorded(digest).await? else { return Ok(false) };
         if Entry::from_json(&value).is_some_and(|entry| entry.is_failed()) {
             self.list_failed(digest, payload(&value)).await?;
         }
@@ -54,7 +65,8 @@ impl Queue {
             return Ok(());
         }
         if entry.is_failed() {
-            return self.list_failed(digest, message).await;
+            self.list_failed(digest, message).await?;
+            return Ok(());
         }
         if line.is_some_and(|line| line.is_retry) {
             self.unlist_failed(digest).await?;
@@ -62,18 +74,34 @@ impl Queue {
         Ok(())
     }
 
-    async fn list_failed(&self, digest: &str, entry: Bytes) -> Result<(), Error> {
+    /// Stores an entry in the list of failed lines, in place of an earlier one. Returns its sequence number.
+    pub(crate) async fn list_failed(&self, digest: &str, entry: Bytes) -> Result<u64, Error> {
         let what = "cannot write the list of failed lines";
         let sent = self.session.context().publish(self.failed_subject(digest), entry).await;
         let stored = sent.map_err(|error| self.session.error(what, &error))?.await;
-        stored.map(|_| ()).map_err(|error| self.session.error(what, &error))
+        stored.map(|stored| stored.sequence).map_err(|error| self.session.error(what, &error))
     }
 
+    /// Removes a line that was fetched from the list of failed lines.
     pub(crate) async fn unlist_failed(&self, digest: &str) -> Result<(), Error> {
         let purged = self.failed.purge().filter(self.failed_subject(digest)).await;
         purged
             .map(|_| ())
             .map_err(|error| self.session.error("cannot write the list of failed lines", &error))
+    }
+
+    /// Removes one message of a stream. Returns `false` if it does not exist.
+    pub(crate) async fn remove_message(
+        &self,
+        stream: &Stream,
+        sequence: u64,
+        what: &str,
+    ) -> Result<bool, Error> {
+        match stream.delete_message(sequence).await {
+            Ok(is_removed) => Ok(is_removed),
+            Err(error) if cause(&error) == Cause::NotFound => Ok(false),
+            Err(error) => Err(self.session.error(what, &error)),
+        }
     }
 
     /// Stores a message if its subject has none. Returns `false` if it has one.

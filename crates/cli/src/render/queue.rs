@@ -36,7 +36,8 @@ pub(crate) fn print_added(counts: &AddCounts) -> Result<(), Error> {
 
 /// Prints the result of `queue failed --retry`.
 pub(crate) fn print_retried(counts: RetryCounts) -> Result<(), Error> {
-    print(&format!("added {} again\n", counts.added))?;
+    let RetryCounts { added, waiting, done, .. } = counts;
+    print(&format!("added {added} again; already waiting {waiting}; already done {done}\n"))?;
     if counts.kept > 0 {
         print_note(&format!("{} messages that are not lines stay in the list of failed lines", counts.kept));
     }

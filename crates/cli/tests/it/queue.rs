@@ -7,6 +7,7 @@ mod logins;
 mod nats;
 mod options;
 mod relay;
+mod retries;
 mod workers;
 
 use std::collections::HashSet;
@@ -214,7 +215,7 @@ fn failed_lines_are_listed_for_input_file_and_retried() {
     assert_eq!(fed, "added 0; already waiting 0; already done 0; already failed 1\n");
 
     let retried = site.run(&["failed", &site.queue(), "--retry"]);
-    assert_eq!(retried.text(), "added 1 again\n");
+    assert_eq!(retried.text(), "added 1 again; already waiting 0; already done 0\n");
     assert_eq!((site.count("waiting"), site.count("failed")), (1, 0));
     assert_eq!(site.work(&[]).exit, 78);
     assert_eq!((site.count("done"), site.count("failed"), site.count("waiting")), (1, 1, 0));
