@@ -191,13 +191,15 @@ impl Bucket {
     ///
     /// A server that was killed may hand out a line as if for the first time. It hands out lines in their order, and at
     /// most `host_limit` of them at the same time, so after that many lines without an entry the following ones are
-    /// new, and their entries are not requested.
+    /// new, and their entries are not requested. A line that was added again may have been finished from its old message.
     async fn is_finished(&mut self, held: &Held) -> bool {
         let is_first_try = held.tries == 1;
-        if is_first_try && self.lines_without_entry >= self.shared.options.host_limit {
+        let line = held.line.as_ref();
+        let is_retry = line.is_some_and(|line| line.is_retry);
+        if is_first_try && !is_retry && self.lines_without_entry >= self.shared.options.host_limit {
             return false;
         }
-        match self.shared.queue.settle_finished(&held.digest).await {
+        match self.shared.queue.settle_finished(&held.digest, line).await {
             Ok(true) => {
                 self.lines_without_entry = 0;
                 true

@@ -40,11 +40,15 @@ impl Queue {
     }
 
     /// Returns `true` if the line `digest` has a final entry, and completes what a worker that ended in between has
-    /// left: the line in the list of failed lines.
-    pub(crate) async fn settle_finished(&self, digest: &str) -> Result<bool, Error> {
+    /// left: a failed line is listed, and a line that was fetched after a retry is not listed any more.
+    pub(crate) async fn settle_finished(&self, digest: &str, line: Option<&Line>) -> Result<bool, Error> {
         let Some(Recorded { value, .. }) = self.recorded(digest).await? else { return Ok(false) };
-        if Entry::from_json(&value).is_some_and(|entry| entry.is_failed()) {
-            self.list_failed(digest, payload(&value)).await?;
+        match Entry::from_json(&value) {
+            Some(entry) if entry.is_failed() => {
+                self.list_failed(digest, payload(&value)).await?;
+            }
+            Some(_) if line.is_some_and(|line| line.is_retry) => self.unlist_failed(digest).await?,
+            _ => {}
         }
         Ok(true)
     }
@@ -61,7 +65,7 @@ impl Queue {
             .publish_first(self.record_subject(digest), message.clone(), "cannot write the record")
             .await?
         {
-            self.settle_finished(digest).await?;
+            self.settle_finished(digest, line).await?;
             return Ok(());
         }
         if entry.is_failed() {

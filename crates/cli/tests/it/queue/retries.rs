@@ -138,3 +138,23 @@ fn line_that_waits_already_is_not_counted_as_added_by_a_second_retry() {
     site.work(&[]).assert_exit(0);
     assert_eq!((site.counts(), site.http.requests().len()), ([0, 0, 1, 0], 2));
 }
+
+#[test]
+fn fetched_line_is_not_listed_as_failed_after_its_retry_and_its_worker_were_killed() {
+    let Some((site, is_there)) = site_with_switch() else { return };
+    site.add(&["a"]);
+    site.work(&[]).assert_exit(78);
+    let relay = Relay::start(&site.nats.address);
+    relay.hold(&LIST_REMOVAL);
+    let mut retry = site.spawn_retry(&relay.queue("corpus"));
+    relay.wait_until_holding();
+    retry.kill();
+    is_there.store(true, Ordering::SeqCst);
+    let relay = Relay::start(&site.nats.address);
+    relay.hold(&LIST_REMOVAL);
+    let mut worker = site.spawn_worker_of(&relay.queue("corpus"), &[]);
+    relay.wait_until_holding();
+    worker.kill();
+    site.work(&[]).assert_exit(0);
+    assert_eq!((site.counts(), site.http.requests().len()), ([0, 0, 1, 0], 2));
+}
