@@ -9,6 +9,7 @@ use fetch_url::{Checksum, Error};
 use ring::digest as provider;
 use serde_json::{Value, json};
 
+use crate::directory::DIRECTORY_MARKER;
 use crate::error::usage_error;
 
 /// The version of the messages.
@@ -38,7 +39,8 @@ impl Line {
     /// Makes a line of its URLs, the first of which names the host whose limit applies.
     ///
     /// # Errors
-    /// [`fetch_url::Code::Usage`] without a URL, or if the file is outside the output directory of the workers.
+    /// [`fetch_url::Code::Usage`] without a URL, if the file is outside the output directory of the workers, or if
+    /// it is the file that identifies this directory ([`DIRECTORY_MARKER`]).
     pub fn new(urls: Vec<String>, file: Option<String>, checksum: Option<Checksum>) -> Result<Self, Error> {
         if urls.is_empty() {
             return Err(usage_error("a line has no URL"));
@@ -46,6 +48,11 @@ impl Line {
         if let Some(file) = file.as_deref().filter(|file| !is_inside(file)) {
             return Err(usage_error(format!(
                 "the file {file} is not below the output directory, which the workers choose"
+            )));
+        }
+        if let Some(file) = file.as_deref().filter(|file| is_marker(file)) {
+            return Err(usage_error(format!(
+                "the file {file} identifies the output directory of the workers"
             )));
         }
         Ok(Self { urls, file, checksum, is_retry: false })
@@ -130,6 +137,12 @@ fn is_inside(file: &str) -> bool {
     Path::new(file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
+/// Returns `true` if `file` is the marker of the output directory, or below it. Directories may ignore the case of names.
+fn is_marker(file: &str) -> bool {
+    let first = Path::new(file).components().find(|part| *part != Component::CurDir);
+    first.is_some_and(|first| first.as_os_str().eq_ignore_ascii_case(DIRECTORY_MARKER))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,6 +169,16 @@ mod tests {
             assert!(line(Some(file)).is_err(), "{file}");
             let message = format!(r#"{{"v":1,"urls":["http://h/a"],"file":"{file}"}}"#);
             assert!(matches!(Line::from_message(message.as_bytes()), Err(BadMessage::Garbage(_))));
+        }
+    }
+
+    #[test]
+    fn marker_of_the_output_directory_is_refused_as_a_file() {
+        for file in [".fetch-url-queue", "./.fetch-url-queue", ".Fetch-URL-Queue", ".fetch-url-queue/x"] {
+            assert!(line(Some(file)).is_err(), "{file}");
+        }
+        for file in ["a/.fetch-url-queue", ".fetch-url-queue2"] {
+            assert!(line(Some(file)).is_ok(), "{file}");
         }
     }
 

@@ -183,3 +183,19 @@ fn file_outside_the_output_directory_is_refused_when_it_is_added() {
         check_in(directory.path(), &add, 2, "not below the output directory");
     }
 }
+
+#[test]
+fn line_cannot_overwrite_the_file_that_identifies_the_output_directory() {
+    let Some(site) = Site::start() else { return };
+    let list = site.directory.path().join("list");
+    fs::write(&list, format!("{}\t.fetch-url-queue\n", site.http.url("a"))).expect("written");
+    let add = ["add", &site.queue(), "--input-file", "list"];
+    check_in(site.directory.path(), &add, 2, "identifies the output directory");
+    // The name of a file that is made from a URL has no leading dot.
+    fs::write(&list, format!("{}\n", site.http.url(".fetch-url-queue"))).expect("written");
+    assert_eq!(site.run(&add).exit, 0);
+    site.work(&[]).assert_exit(0);
+    let marker = fs::read_to_string(site.out().join(".fetch-url-queue")).expect("a marker");
+    assert!(marker.len() < 100, "{marker}");
+    assert_eq!(site.count("done"), 1);
+}
