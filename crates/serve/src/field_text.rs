@@ -22,6 +22,17 @@ const fn is_deceptive(character: char) -> bool {
         | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
+/// Returns `text`, or its beginning of at most `max_size` bytes and an ellipsis if it is longer.
+pub(crate) fn shortened(mut text: String, max_size: usize) -> String {
+    if text.len() > max_size {
+        let end = (0..=max_size).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        text.truncate(end);
+        text.push('\u{2026}');
+        text.shrink_to_fit();
+    }
+    text
+}
+
 /// Returns a Subject with its encoded words (RFC 2047) decoded.
 pub(crate) fn subject_text(value: &[u8]) -> String {
     if !value.windows(2).any(|pair| pair == b"=?") {
@@ -76,6 +87,18 @@ pub(crate) fn size_text(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_text_is_cut_at_a_character() {
+        for (text, max_size, expected) in [
+            ("abc", 3, "abc"),
+            ("abcd", 3, "abc\u{2026}"),
+            ("ab\u{e9}d", 3, "ab\u{2026}"),
+            ("\u{e9}", 1, "\u{2026}"),
+        ] {
+            assert_eq!(shortened(text.to_owned(), max_size), expected);
+        }
+    }
 
     #[test]
     fn text_is_decoded_and_cleaned() {

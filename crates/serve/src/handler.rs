@@ -189,7 +189,9 @@ async fn object(shared: &Arc<Shared>, head: &RequestHead, asked: &AskedUrl) -> A
     {
         return Answer::redirect(StatusCode::TEMPORARY_REDIRECT, &path);
     }
-    let Some(memory) = shared.memory.reserve(MemoryNeed::of(head, asked)) else { return busy_answer(head) };
+    // Text that is no URL is an error, which needs no more than an object.
+    let need = asked_url(asked).map_or(MemoryNeed::Object, |url| MemoryNeed::of(head, &url));
+    let Some(memory) = shared.memory.reserve(need) else { return busy_answer(head) };
     let mut answer = match object::fetch(shared, head, asked).await {
         Ok(answer) => answer,
         Err(error) => match directory_redirect(shared, head, asked, &error).await {

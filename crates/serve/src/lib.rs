@@ -40,6 +40,7 @@ mod listen;
 mod log;
 mod media_type;
 mod memory;
+mod newsgroup_url;
 mod options;
 mod pages;
 mod request_head;

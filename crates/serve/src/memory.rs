@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use fetch_url::{Code, Error, Phase};
+use fetch_url::{Code, Error, Phase, Url};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::newsgroup_url::is_newsgroup;
 use crate::request_head::RequestHead;
-use crate::request_target::AskedUrl;
 
 /// The unit of the limit, in bytes.
 const UNIT: u64 = 64 * 1024;
@@ -18,6 +18,8 @@ const UNIT: u64 = 64 * 1024;
 const OBJECT_UNITS: u32 = 32;
 /// The units of a news article that is shown as a page: 8 MiB of its source, its decoded parts, and the page.
 const ARTICLE_UNITS: u32 = 768;
+/// The units of a newsgroup: an object, and the identifier, subject, author and link of each of 1000 articles.
+const NEWSGROUP_UNITS: u32 = 128;
 /// The units of a tunnel: a buffer for each direction, and the buffers for the client.
 const TUNNEL_UNITS: u32 = 4;
 
@@ -35,21 +37,25 @@ pub(crate) struct MemoryPermit(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemoryNeed {
     Article,
+    Newsgroup,
     Object,
     Tunnel,
 }
 
 impl MemoryNeed {
-    /// Returns what the answer to `asked` needs.
-    pub(crate) fn of(head: &RequestHead, asked: &AskedUrl) -> Self {
-        let scheme = asked.text.split(':').next().unwrap_or_default().to_ascii_lowercase();
-        let is_news = matches!(scheme.as_str(), "mid" | "news" | "nntp" | "nntps" | "snews");
-        if is_news && head.accepts_html() { Self::Article } else { Self::Object }
+    /// Returns what the answer to the request `head` for `url` needs.
+    pub(crate) fn of(head: &RequestHead, url: &Url<'_>) -> Self {
+        match url {
+            url if is_newsgroup(url) => Self::Newsgroup,
+            Url::News(_) | Url::Nntp(_) if head.accepts_html() => Self::Article,
+            _ => Self::Object,
+        }
     }
 
     const fn units(self) -> u32 {
         match self {
             Self::Article => ARTICLE_UNITS,
+            Self::Newsgroup => NEWSGROUP_UNITS,
             Self::Object => OBJECT_UNITS,
             Self::Tunnel => TUNNEL_UNITS,
         }
@@ -91,5 +97,26 @@ mod tests {
         permits.pop();
         assert!(limit.reserve(MemoryNeed::Article).is_none() && limit.reserve(MemoryNeed::Object).is_some());
         assert_eq!(MemoryLimit::new(1 << 20).expect_err("too little").code(), Code::Usage);
+    }
+
+    #[test]
+    fn need_follows_from_the_url_and_the_client() {
+        let head = |accept: &str| {
+            let text = format!("GET / HTTP/1.0\r\nAccept: {accept}\r\n\r\n");
+            RequestHead::parse(text.as_bytes()).expect("a head").expect("complete").0
+        };
+        let (browser, program) = (head("text/html"), head("*/*"));
+        for (text, by_browser, by_program) in [
+            ("news:a.b", MemoryNeed::Newsgroup, MemoryNeed::Newsgroup),
+            ("nntp://h/a.b", MemoryNeed::Newsgroup, MemoryNeed::Newsgroup),
+            ("nntp://h/a.b/1-9", MemoryNeed::Newsgroup, MemoryNeed::Newsgroup),
+            ("nntp://h/a.b/1", MemoryNeed::Article, MemoryNeed::Object),
+            ("news:1@h", MemoryNeed::Article, MemoryNeed::Object),
+            ("gopher://h/1/", MemoryNeed::Object, MemoryNeed::Object),
+        ] {
+            let url = fetch_url::url::parse(text).expect(text).url;
+            let needs = (MemoryNeed::of(&browser, &url), MemoryNeed::of(&program, &url));
+            assert_eq!(needs, (by_browser, by_program), "{text}");
+        }
     }
 }

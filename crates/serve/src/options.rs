@@ -77,9 +77,9 @@ pub struct ServeLimits {
     /// The maximum number of requests of one client address at the same time. Further requests get status 429. Default:
     /// 256.
     pub max_requests_per_client: usize,
-    /// The maximum memory of the requests of all clients that are under way, in bytes: 2 MiB for each object, 48 MiB for
-    /// each news article that is shown as a page, 256 KiB for each tunnel. Further requests get status 503. Connections
-    /// without a request have their heads besides. Default: 1 GiB.
+    /// The maximum memory of the requests of all clients that are under way, in bytes: 2 MiB for each object, 8 MiB for
+    /// each newsgroup, 48 MiB for each news article that is shown as a page, 256 KiB for each tunnel. Further requests get
+    /// status 503. Connections without a request have their heads besides. Default: 1 GiB.
     pub max_memory: u64,
     /// The maximum size of a request head in bytes. A larger one gets status 431. Default: 32 KiB.
     pub max_header_size: usize,

@@ -38,8 +38,8 @@ pub struct ServeFlags {
     pub max_requests_per_client: u16,
     /// Maximum memory of the requests of all clients
     ///
-    /// Each object counts as 2 MiB, each article that is shown as a page as 48 MiB, each tunnel as
-    /// 256 KiB. A request that does not fit gets status 503. The minimum is 48M.
+    /// Each object counts as 2 MiB, each newsgroup as 8 MiB, each article that is shown as a page as
+    /// 48 MiB, each tunnel as 256 KiB. A request that does not fit gets status 503. The minimum is 48M.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1G", help_heading = "Clients")]
     pub max_memory: u64,
     /// Maximum size of the head of a request

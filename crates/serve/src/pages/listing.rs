@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use fetch_url::driver::ByteSource;
-use fetch_url::url::{NewsResource, WaisResource};
+use fetch_url::url::WaisResource;
 use fetch_url::{Entry, Error, Listing, Meta, Url};
 use fetch_url_proto::Details;
 use futures_core::Stream as _;
@@ -16,11 +16,12 @@ use super::{ask_form, directory, menu, news, results, search, threads};
 use crate::answer::Answer;
 use crate::field_text::display_text;
 use crate::link::Form;
+use crate::newsgroup_url::is_newsgroup;
 use crate::request_target::AskedUrl;
 use crate::shared::Shared;
 
 /// The size of a chunk of a page, in bytes.
-const CHUNK_SIZE: usize = 16 * 1024;
+pub(super) const CHUNK_SIZE: usize = 16 * 1024;
 
 /// Renders an entry of a list.
 pub(super) type RenderEntry = fn(&Place, &Entry) -> Markup;
@@ -74,18 +75,6 @@ pub(crate) async fn listing_answer(
         failed: None,
     };
     Ok(Answer::page_stream(Bytes::from(before), page))
-}
-
-/// Returns `true` for the list of the articles of one newsgroup.
-fn is_newsgroup(url: &Url<'_>) -> bool {
-    match url {
-        Url::Nntp(_) => true,
-        Url::News(url) => match url.resource() {
-            NewsResource::Group(name) => !name.as_str().contains(['*', '?', ',']),
-            _ => false,
-        },
-        _ => false,
-    }
 }
 
 /// Returns how the entries of this listing are shown, and the elements around them.

@@ -16,6 +16,8 @@ use crate::support::{BROWSER, TestServer, options};
 const OBJECT: u64 = 2 << 20;
 /// What the limit counts for the page of an article, in bytes.
 const ARTICLE: u64 = 48 << 20;
+/// What the limit counts for the page of a newsgroup, in bytes.
+const NEWSGROUP: u64 = 8 << 20;
 
 /// Returns a line of the status of this process, in bytes.
 fn memory(name: &str) -> u64 {
@@ -132,4 +134,37 @@ fn pages_of_large_articles_need_no_more_memory_than_is_counted() {
     assert!(growth < CLIENTS * ARTICLE + copies, "{growth} bytes for {CLIENTS} articles");
     assert!(growth > CLIENTS * (8 << 20), "{growth} bytes: the articles are in memory");
     drop(clients);
+}
+
+#[test]
+fn newsgroup_of_one_long_thread_is_sent_in_bounded_memory() {
+    const ARTICLES: usize = 1000;
+    const SUBJECT: usize = 4000;
+    let subject = "s".repeat(SUBJECT);
+    let mut group = NntpGroup::new("fetch.test");
+    for number in 1..=ARTICLES {
+        let before = number - 1;
+        let article = format!(
+            "From: a@test.invalid\r\nSubject: {subject}\r\nMessage-ID: <{number}@test.invalid>\r\n\
+             References: <{before}@test.invalid>\r\nNewsgroups: fetch.test\r\n\r\nhello\r\n"
+        );
+        group = group.append(NntpArticle::new(article));
+    }
+    let news = NntpServer::start(NntpConfig::new().group(group)).expect("starts");
+    let mut options = options();
+    options.news_server = Some(HostPort::parse(&news.addr().to_string()).expect("an address"));
+    let server = TestServer::with(options);
+    let before = memory("VmHWM:").max(memory("VmRSS:"));
+    let reply = server.page("/news:fetch.test");
+    let growth = memory("VmHWM:").saturating_sub(before);
+    assert!(reply.status == 200 && reply.is_complete, "{}", reply.head);
+    let text = reply.text();
+    let (_, threads) = text.split_once("class=\"threads\"").expect("the threads");
+    assert_eq!(threads.matches("<li>").count(), ARTICLES);
+    assert_eq!(text.matches("<ul").count(), text.matches("</ul>").count());
+    assert!(text.contains("s\u{2026}</a>"), "a subject that is cut ends with an ellipsis");
+    assert!(text.len() < ARTICLES * 2048, "{} bytes", text.len());
+    // The servers and the client of this test hold the overview and the page, too.
+    let own = 2 * ARTICLES * SUBJECT + 4 * text.len();
+    assert!(growth < NEWSGROUP + own as u64, "{growth} bytes");
 }
