@@ -106,6 +106,8 @@ pub(crate) struct HeadStream {
     state: ReadState,
     limits: ServeLimits,
     read_timer: Pin<Box<Sleep>>,
+    /// The end of the idle time, which empty lines before a head do not extend.
+    idle_until: Instant,
     /// The timer runs for a head of which bytes have arrived.
     has_begun: bool,
     write_timer: Option<Pin<Box<Sleep>>>,
@@ -114,6 +116,7 @@ pub(crate) struct HeadStream {
 impl HeadStream {
     /// Creates the stream over `stream`. The handler takes the heads from `heads`.
     pub(crate) fn new(stream: TcpStream, heads: HeadQueue, limits: ServeLimits) -> Self {
+        let idle_until = Instant::now() + limits.idle_timeout;
         Self {
             stream,
             heads,
@@ -121,7 +124,8 @@ impl HeadStream {
             has_new_line: false,
             state: ReadState::Head,
             limits,
-            read_timer: Box::pin(tokio::time::sleep(limits.idle_timeout)),
+            read_timer: Box::pin(tokio::time::sleep_until(idle_until)),
+            idle_until,
             has_begun: false,
             write_timer: None,
         }
@@ -188,8 +192,8 @@ impl HeadStream {
             }
             let has_bytes = !self.received.is_empty();
             if std::mem::replace(&mut self.has_begun, has_bytes) != has_bytes {
-                let limit = if has_bytes { self.limits.header_timeout } else { self.limits.idle_timeout };
-                self.read_timer.as_mut().reset(Instant::now() + limit);
+                let begun = Instant::now() + self.limits.header_timeout;
+                self.read_timer.as_mut().reset(if has_bytes { begun } else { self.idle_until });
             }
             match self.poll_receive(cx)? {
                 Poll::Ready(true) => {}
@@ -219,7 +223,8 @@ impl HeadStream {
             ReadState::Tunnel => TUNNEL_IDLE_TIMEOUT,
             _ => self.limits.idle_timeout,
         };
-        self.read_timer.as_mut().reset(Instant::now() + limit);
+        self.idle_until = Instant::now() + limit;
+        self.read_timer.as_mut().reset(self.idle_until);
     }
 
     fn poll_tunnel(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {

@@ -1,7 +1,7 @@
 //! Clients that break the protocol.
 
 use std::io::{Read as _, Write as _};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fetch_url_tests::{GopherConfig, GopherItem, GopherServer};
 
@@ -133,4 +133,26 @@ fn client_that_leaves_early_is_forgotten() {
         drop(stream);
     }
     assert_eq!(server.page("/").status, 200);
+}
+
+#[test]
+fn empty_lines_do_not_keep_a_connection_open() {
+    let mut options = options();
+    options.limits.idle_timeout = Duration::from_millis(500);
+    options.limits.header_timeout = Duration::from_millis(500);
+    let server = TestServer::with(options);
+    let mut stream = server.connect();
+    stream.set_read_timeout(Some(Duration::from_millis(20))).expect("a timeout");
+    let started = Instant::now();
+    for byte in b"\r\n".iter().cycle() {
+        assert!(started.elapsed() < Duration::from_secs(20), "the connection is open");
+        // A write after the end fails.
+        let is_sent = stream.write_all(&[*byte]).is_ok();
+        let is_open = stream.read(&mut [0; 512]).is_err_and(|error| {
+            matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut)
+        });
+        if !is_sent || !is_open {
+            break;
+        }
+    }
 }
