@@ -11,10 +11,11 @@ use fetch_url::driver::ByteSource;
 use fetch_url::{Code, Error, Phase};
 use http_body::{Body, Frame, SizeHint};
 
+use crate::client_limit::ClientPermit;
 use crate::head_stream::UnansweredGuard;
 use crate::log::{AnswerRecord, error_for_log};
 use crate::memory::MemoryPermit;
-use crate::shared::{RequestPermit, Shared};
+use crate::shared::Shared;
 
 /// The content of an answer.
 pub(crate) enum AnswerContent {
@@ -51,7 +52,7 @@ pub(crate) struct ActiveAnswer {
     pub(crate) shared: Arc<Shared>,
     pub(crate) record: AnswerRecord,
     pub(crate) started: Instant,
-    pub(crate) _permit: Option<RequestPermit>,
+    pub(crate) _permit: Option<ClientPermit>,
     /// Held until the content is sent.
     pub(crate) memory: Option<MemoryPermit>,
     pub(crate) unanswered: Option<UnansweredGuard>,

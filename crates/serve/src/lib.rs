@@ -26,6 +26,7 @@ mod answer_body;
 mod article;
 mod authorization;
 mod cache;
+mod client_limit;
 mod conditions;
 mod connect;
 mod disposition;

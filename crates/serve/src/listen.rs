@@ -10,10 +10,11 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::access::is_client_allowed;
+use crate::client_limit::{ClientLimit, ClientPermit};
 use crate::connect::TunnelSlot;
 use crate::handler::{Connection, answer};
 use crate::head_stream::{HeadQueue, HeadStream};
@@ -70,7 +71,7 @@ impl Server {
         }
         let (stop, stopped) = watch::channel(());
         let mut tasks = JoinSet::new();
-        let mut accepted = accept_all(listeners, shared.limits.max_clients, &mut tasks);
+        let mut accepted = accept_all(listeners, &shared, &mut tasks);
         let mut shutdown = std::pin::pin!(shutdown);
         loop {
             tokio::select! {
@@ -91,19 +92,30 @@ impl Server {
 struct Client {
     stream: TcpStream,
     peer: SocketAddr,
-    _permit: tokio::sync::OwnedSemaphorePermit,
+    permits: (OwnedSemaphorePermit, ClientPermit),
 }
 
-/// Accepts connections of all listeners, each only when there is a permit for one more client.
+/// Returns the maximum number of connections of one client address: three quarters of all connections, so that a
+/// client cannot keep out the others. A server without `--allow-client` has the clients of this computer only, which
+/// share an address: there is no other address for which connections could be left.
+fn max_clients_of_one_address(shared: &Shared) -> usize {
+    let max = shared.limits.max_clients;
+    if shared.allowed_clients.is_empty() { max } else { (max - max / 4).max(1) }
+}
+
+/// Accepts connections of all listeners, each only when there is a permit for one more client. A connection of a client
+/// that is not allowed or that has too many is closed.
 fn accept_all(
     listeners: Vec<TcpListener>,
-    max_clients: usize,
+    shared: &Arc<Shared>,
     tasks: &mut JoinSet<()>,
 ) -> mpsc::Receiver<Client> {
     let (sender, receiver) = mpsc::channel(1);
-    let permits = Arc::new(Semaphore::new(max_clients.min(Semaphore::MAX_PERMITS)));
+    let permits = Arc::new(Semaphore::new(shared.limits.max_clients.min(Semaphore::MAX_PERMITS)));
+    let clients = ClientLimit::new(max_clients_of_one_address(shared));
     for listener in listeners {
-        let (sender, permits) = (sender.clone(), permits.clone());
+        let (sender, permits, clients) = (sender.clone(), permits.clone(), clients.clone());
+        let shared = shared.clone();
         tasks.spawn(async move {
             while let Ok(permit) = permits.clone().acquire_owned().await {
                 let accepted = tokio::select! {
@@ -112,7 +124,11 @@ fn accept_all(
                 };
                 match accepted {
                     Ok((stream, peer)) => {
-                        if sender.send(Client { stream, peer, _permit: permit }).await.is_err() {
+                        let is_allowed = is_client_allowed(peer.ip(), &shared.allowed_clients);
+                        let Some(of_client) = is_allowed.then(|| clients.permit(peer.ip())).flatten() else {
+                            continue;
+                        };
+                        if sender.send(Client { stream, peer, permits: (permit, of_client) }).await.is_err() {
                             return;
                         }
                     }
@@ -131,11 +147,8 @@ fn serve_client(
     mut stopped: watch::Receiver<()>,
     tasks: &mut JoinSet<()>,
 ) {
-    let Client { stream, peer, _permit: permit } = client;
+    let Client { stream, peer, permits } = client;
     let Ok(local) = stream.local_addr() else { return };
-    if !is_client_allowed(peer.ip(), &shared.allowed_clients) {
-        return;
-    }
     // Small answers are sent at once. A failure only delays them.
     let _ = stream.set_nodelay(true);
     let (heads, tunnel) = (HeadQueue::default(), TunnelSlot::default());
@@ -171,6 +184,6 @@ fn serve_client(
                 _ = stopped.changed() => {}
             }
         }
-        drop(permit);
+        drop(permits);
     });
 }

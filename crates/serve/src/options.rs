@@ -71,8 +71,9 @@ impl Default for ServeOptions {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ServeLimits {
-    /// The maximum number of open connections of all clients. Further connections wait. Default:
-    /// 256.
+    /// The maximum number of open connections of all clients. Further connections wait. If there are
+    /// [`allowed_clients`](ServeOptions::allowed_clients), one client address has at most three quarters of them, and
+    /// its further connections are closed. Default: 256.
     pub max_clients: usize,
     /// The maximum number of requests of one client address at the same time. Further requests get status 429. Default:
     /// 256.

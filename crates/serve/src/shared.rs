@@ -1,6 +1,6 @@
 //! The state that all connections of a server share.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +11,7 @@ use fetch_url::url::HostPort;
 use crate::access::ClientNetwork;
 use crate::authorization::KnownLogins;
 use crate::cache::Cache;
+use crate::client_limit::{ClientLimit, ClientPermit};
 use crate::fetchers::Fetchers;
 use crate::log::{Logs, unix_time};
 use crate::memory::MemoryLimit;
@@ -33,7 +34,7 @@ pub(crate) struct Shared {
     pub(crate) known_logins: KnownLogins,
     pub(crate) cache: Option<Arc<Cache>>,
     pub(crate) memory: MemoryLimit,
-    requests: Mutex<HashMap<IpAddr, usize>>,
+    requests: Arc<ClientLimit>,
     recent_errors: Mutex<VecDeque<RecentError>>,
     answers: AtomicUsize,
 }
@@ -45,13 +46,6 @@ pub(crate) struct RecentError {
     /// The URL, without its password.
     pub(crate) url: String,
     pub(crate) message: String,
-}
-
-/// One request of a client, counted until the guard is dropped.
-#[derive(Debug)]
-pub(crate) struct RequestPermit {
-    shared: Arc<Shared>,
-    client: IpAddr,
 }
 
 impl Shared {
@@ -72,22 +66,17 @@ impl Shared {
             known_logins: KnownLogins::default(),
             cache,
             memory: MemoryLimit::new(options.limits.max_memory)?,
-            requests: Mutex::default(),
+            requests: ClientLimit::new(options.limits.max_requests_per_client),
             recent_errors: Mutex::default(),
             answers: AtomicUsize::new(0),
         })
     }
 
     /// Counts a request of `client`, or returns `None` if it has too many.
-    pub(crate) fn permit(self: &Arc<Self>, client: IpAddr) -> Option<RequestPermit> {
-        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = requests.entry(client).or_default();
-        if *count >= self.limits.max_requests_per_client {
-            return None;
-        }
-        *count += 1;
+    pub(crate) fn permit(&self, client: IpAddr) -> Option<ClientPermit> {
+        let permit = self.requests.permit(client)?;
         self.answers.fetch_add(1, Ordering::Relaxed);
-        Some(RequestPermit { shared: self.clone(), client })
+        Some(permit)
     }
 
     /// Records an error for the start page.
@@ -106,18 +95,6 @@ impl Shared {
     /// Returns the number of requests since the start.
     pub(crate) fn answers(&self) -> usize {
         self.answers.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for RequestPermit {
-    fn drop(&mut self) {
-        let mut requests = self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = requests.get_mut(&self.client) {
-            *count -= 1;
-            if *count == 0 {
-                requests.remove(&self.client);
-            }
-        }
     }
 }
 

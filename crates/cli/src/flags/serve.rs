@@ -31,6 +31,9 @@ pub struct ServeFlags {
     #[arg(long, value_name = "NAME", action = ArgAction::Append, help_heading = "Clients")]
     pub host_name: Vec<String>,
     /// Maximum number of open connections of all clients
+    ///
+    /// Further connections wait. With --allow-client, one client address has at most three quarters of
+    /// them, and its further connections are closed.
     #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Clients")]
     pub max_clients: u16,
     /// Maximum number of requests of one client address at the same time

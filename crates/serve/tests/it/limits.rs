@@ -9,7 +9,7 @@ use fetch_url_tests::{
     FtpConfig, FtpServer, GopherConfig, GopherItem, GopherServer, HttpResponse, HttpServer,
 };
 
-use crate::support::{Reply, TestServer, options};
+use crate::support::{Reply, TestServer, connect_from, options};
 
 /// The number of slow clients.
 const SLOW_CLIENTS: usize = 200;
@@ -193,4 +193,27 @@ fn object_beyond_the_size_limit_is_refused() {
     let server = TestServer::with(options);
     let reply = server.get(&ftp.url("/a"), &[]);
     assert_eq!((reply.status, reply.problem("code").as_str()), (502, "limit_reached"), "{reply:?}");
+}
+
+#[test]
+fn one_address_leaves_connections_for_others() {
+    let mut options = options();
+    options.limits.max_clients = 8;
+    options.allowed_clients = vec!["192.0.2.0/24".parse().expect("a network")];
+    let server = TestServer::with(options);
+    let clients: Vec<TcpStream> = (0..6).map(|_| server.connect()).collect();
+    for _ in 0..20 {
+        let mut further = server.connect();
+        assert_eq!(further.read(&mut [0]).expect("closed"), 0, "a quarter is left for other addresses");
+    }
+    let mut other = connect_from([127, 0, 0, 2], &server);
+    other
+        .write_all(format!("GET / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.addr).as_bytes())
+        .expect("sent");
+    assert_eq!(Reply::read(other).status, 200);
+    drop(clients);
+    let started = Instant::now();
+    while server.page("/").status != 200 {
+        assert!(started.elapsed() < Duration::from_secs(30), "the places of the client are not free");
+    }
 }

@@ -116,6 +116,19 @@ impl Drop for TestServer {
     }
 }
 
+/// Connects from `source`, an address of this computer.
+pub(crate) fn connect_from(source: [u8; 4], server: &TestServer) -> TcpStream {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let stream = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+        socket.bind(SocketAddr::from((source, 0))).expect("an address of this computer");
+        socket.connect(server.addr).await.expect("it listens").into_std().expect("a socket")
+    });
+    stream.set_nonblocking(false).expect("a blocking socket");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    stream
+}
+
 /// An answer.
 #[derive(Debug)]
 pub(crate) struct Reply {
