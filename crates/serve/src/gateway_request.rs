@@ -1,5 +1,7 @@
 //! Makes the request for another server from the request of a client.
 
+use std::net::IpAddr;
+
 use fetch_url::ftp::{FtpListing, FtpOptions};
 use fetch_url::gopher::GopherOptions;
 use fetch_url::http::{HeaderField, HttpOptions};
@@ -109,13 +111,18 @@ pub(crate) fn is_search_form(url: &Url<'_>) -> bool {
 }
 
 impl GatewayRequest {
-    /// Makes the request for `asked`.
+    /// Makes the request of `client` for `asked`.
     ///
     /// # Errors
     /// `Code::BadUrl`; `Code::Policy` and `Code::NotFound` for local files that are not served.
-    pub(crate) fn new(shared: &Shared, head: &RequestHead, asked: &AskedUrl) -> Result<Self, Error> {
+    pub(crate) fn new(
+        shared: &Shared,
+        client: IpAddr,
+        head: &RequestHead,
+        asked: &AskedUrl,
+    ) -> Result<Self, Error> {
         let url = asked_url(asked)?;
-        let login = login_for(head, asked.form, &url, &shared.known_logins);
+        let login = login_for(client, head, asked.form, &url, &shared.known_logins);
         let mut request = Request::from_url(url.clone());
         if let Some(server) = &shared.news_server {
             request = request.news_server(server.clone());

@@ -107,7 +107,7 @@ async fn answer_head(connection: &Connection, head: &RequestHead, request: &mut 
     match read_target(connection, head) {
         Ok(Asked::Tunnel(server)) => tunnel(connection, head, &server, request).await,
         Ok(Asked::StartPage(url)) => start_page(shared, url),
-        Ok(Asked::Object(asked)) => object(shared, head, &asked).await,
+        Ok(Asked::Object(asked)) => object(connection, head, &asked).await,
         Err(fault) => fault_answer(Some(head), &fault),
     }
 }
@@ -182,7 +182,8 @@ async fn tunnel(
     }
 }
 
-async fn object(shared: &Arc<Shared>, head: &RequestHead, asked: &AskedUrl) -> Answer {
+async fn object(connection: &Connection, head: &RequestHead, asked: &AskedUrl) -> Answer {
+    let shared = &connection.shared;
     if asked.form == Form::Path
         && asked.fields.is_empty()
         && let Some(path) = corrected_path(&asked.text)
@@ -192,9 +193,9 @@ async fn object(shared: &Arc<Shared>, head: &RequestHead, asked: &AskedUrl) -> A
     // Text that is no URL is an error, which needs no more than an object.
     let need = asked_url(asked).map_or(MemoryNeed::Object, |url| MemoryNeed::of(head, &url));
     let Some(memory) = shared.memory.reserve(need) else { return busy_answer(head) };
-    let mut answer = match object::fetch(shared, head, asked).await {
+    let mut answer = match object::fetch(shared, connection.peer, head, asked).await {
         Ok(answer) => answer,
-        Err(error) => match directory_redirect(shared, head, asked, &error).await {
+        Err(error) => match directory_redirect(connection, head, asked, &error).await {
             Some(redirect) => redirect,
             None => failed(shared, head, asked, &error),
         },
@@ -212,7 +213,7 @@ fn busy_answer(head: &RequestHead) -> Answer {
 
 /// Returns the redirect to an FTP directory whose URL was given without its final slash (RFC 1738 §3.2.2).
 async fn directory_redirect(
-    shared: &Arc<Shared>,
+    connection: &Connection,
     head: &RequestHead,
     asked: &AskedUrl,
     error: &Error,
@@ -224,7 +225,7 @@ async fn directory_redirect(
         return None;
     }
     let directory = AskedUrl { text: format!("{url}/"), ..asked.clone() };
-    object::fetch(shared, head, &directory).await.ok()?;
+    object::fetch(&connection.shared, connection.peer, head, &directory).await.ok()?;
     Some(Answer::redirect(StatusCode::TEMPORARY_REDIRECT, &asked.form.link(&directory.text)))
 }
 

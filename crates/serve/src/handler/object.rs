@@ -1,5 +1,6 @@
 //! Fetches an object and maps the response to an answer.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use fetch_url::driver::SchemeSupport;
@@ -28,13 +29,14 @@ use crate::shared::Shared;
 
 mod http_answer;
 
-/// Fetches the object that `asked` names.
+/// Fetches the object that `asked` names for `client`.
 pub(super) async fn fetch(
     shared: &Arc<Shared>,
+    client: IpAddr,
     head: &RequestHead,
     asked: &AskedUrl,
 ) -> Result<Answer, Error> {
-    let GatewayRequest { url, request, login } = GatewayRequest::new(shared, head, asked)?;
+    let GatewayRequest { url, request, login } = GatewayRequest::new(shared, client, head, asked)?;
     if is_search_form(&url) {
         return Ok(Answer::page(StatusCode::OK, pages::search::search_page(asked.form, &url)));
     }

@@ -92,3 +92,25 @@ fn netrc_is_used_for_its_host() {
     let server = TestServer::with(options);
     assert_eq!(server.get(&format!("/{}", ftp.url("/a.txt")), &[]).text(), "hello");
 }
+
+#[test]
+fn many_logins_of_one_client_refuse_no_login() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    let (ftp, server) = (ftp(), TestServer::start());
+    let mut client = BufReader::new(server.connect());
+    // Searches without words are answered without a server.
+    for number in 0..10_050 {
+        let login = format!("{number:012}");
+        let head = format!(
+            "HEAD /gopher://a.example/7/s HTTP/1.1\r\nHost: {}\r\nAuthorization: Basic {login}\r\n\r\n",
+            server.addr
+        );
+        client.get_mut().write_all(head.as_bytes()).expect("sent");
+        let mut line = String::new();
+        while line != "\r\n" {
+            line.clear();
+            assert_ne!(client.read_line(&mut line).expect("an answer"), 0);
+        }
+    }
+    assert_eq!(server.get(&format!("/{}", ftp.url("/a.txt")), &[LOGIN]).text(), "hello");
+}
