@@ -83,7 +83,7 @@ impl AnswerBody {
         let record = &mut self.active.record;
         record.error = Some(error_for_log(&error));
         record.is_complete = false;
-        self.active.shared.record_error(record.target.clone(), error.to_string());
+        self.active.shared.recent_errors.record(record.client, &record.target, &error.to_string());
         if record.version == 0 && self.length.is_none() {
             // The end of the connection would be the end of the content.
             if let Some(unanswered) = &self.active.unanswered {

@@ -106,7 +106,7 @@ async fn answer_head(connection: &Connection, head: &RequestHead, request: &mut 
     }
     match read_target(connection, head) {
         Ok(Asked::Tunnel(server)) => tunnel(connection, head, &server, request).await,
-        Ok(Asked::StartPage(url)) => start_page(shared, url),
+        Ok(Asked::StartPage(url)) => start_page(connection, url),
         Ok(Asked::Object(asked)) => object(connection, head, &asked).await,
         Err(fault) => fault_answer(Some(head), &fault),
     }
@@ -146,9 +146,9 @@ fn own_path(target: &str, local: SocketAddr, names: &[String]) -> Option<String>
     is_own_authority(authority, local, names).then(|| path.to_owned())
 }
 
-fn start_page(shared: &Shared, typed: Option<String>) -> Answer {
+fn start_page(connection: &Connection, typed: Option<String>) -> Answer {
     match typed.as_deref().map(str::trim).filter(|typed| !typed.is_empty()) {
-        None => Answer::page(StatusCode::OK, pages::start::start_page(shared)),
+        None => Answer::page(StatusCode::OK, pages::start::start_page(&connection.shared, connection.peer)),
         Some(typed) => {
             let typed = typed.replace(' ', "%20");
             let path = corrected_path(&typed).unwrap_or_else(|| match parse(&typed) {
@@ -176,7 +176,7 @@ async fn tunnel(
         }
         Err(error) => {
             let name = server.to_string();
-            connection.shared.record_error(name.clone(), error.to_string());
+            connection.shared.recent_errors.record(connection.peer, &name, &error.to_string());
             error_answer(head, Form::Proxy, &error, Some(&name))
         }
     }
@@ -197,7 +197,7 @@ async fn object(connection: &Connection, head: &RequestHead, asked: &AskedUrl) -
         Ok(answer) => answer,
         Err(error) => match directory_redirect(connection, head, asked, &error).await {
             Some(redirect) => redirect,
-            None => failed(shared, head, asked, &error),
+            None => failed(connection, head, asked, &error),
         },
     };
     answer.memory = Some(memory);
@@ -230,16 +230,18 @@ async fn directory_redirect(
 }
 
 /// Returns the answer for a request that failed. A server that requires a login gets one by status 401.
-fn failed(shared: &Shared, head: &RequestHead, asked: &AskedUrl, error: &Error) -> Answer {
+fn failed(connection: &Connection, head: &RequestHead, asked: &AskedUrl, error: &Error) -> Answer {
     let url = asked_url(asked).ok();
     let shown = match &url {
         Some(url) => url.redacted().to_string(),
         None => fetch_url::url::mask_password(&asked.text),
     };
-    shared.record_error(shown.clone(), error.to_string());
+    connection.shared.recent_errors.record(connection.peer, &shown, &error.to_string());
     let answer = error_answer(head, asked.form, error, Some(&shown));
     match url {
-        Some(url) if error.code() == Code::AuthNeeded => login_answer(shared, asked, &url, answer),
+        Some(url) if error.code() == Code::AuthNeeded => {
+            login_answer(&connection.shared, asked, &url, answer)
+        }
         _ => answer,
     }
 }

@@ -44,6 +44,7 @@ mod memory;
 mod newsgroup_url;
 mod options;
 mod pages;
+mod recent_errors;
 mod request_head;
 mod request_target;
 mod security_headers;

@@ -1,9 +1,8 @@
 //! The state that all connections of a server share.
 
-use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use fetch_url::Error;
 use fetch_url::url::HostPort;
@@ -13,12 +12,10 @@ use crate::authorization::KnownLogins;
 use crate::cache::Cache;
 use crate::client_limit::{ClientLimit, ClientPermit};
 use crate::fetchers::Fetchers;
-use crate::log::{Logs, unix_time};
+use crate::log::Logs;
 use crate::memory::MemoryLimit;
 use crate::options::{ServeLimits, ServeOptions};
-
-/// The number of errors that the start page shows.
-const MAX_RECENT_ERRORS: usize = 10;
+use crate::recent_errors::RecentErrors;
 
 /// The state that all connections of a server share.
 #[derive(Debug)]
@@ -35,17 +32,8 @@ pub(crate) struct Shared {
     pub(crate) cache: Option<Arc<Cache>>,
     pub(crate) memory: MemoryLimit,
     requests: Arc<ClientLimit>,
-    recent_errors: Mutex<VecDeque<RecentError>>,
+    pub(crate) recent_errors: RecentErrors,
     answers: AtomicUsize,
-}
-
-/// An error that the start page shows.
-#[derive(Clone, Debug)]
-pub(crate) struct RecentError {
-    pub(crate) time: i64,
-    /// The URL, without its password.
-    pub(crate) url: String,
-    pub(crate) message: String,
 }
 
 impl Shared {
@@ -67,7 +55,7 @@ impl Shared {
             cache,
             memory: MemoryLimit::new(options.limits.max_memory)?,
             requests: ClientLimit::new(options.limits.max_requests_per_client),
-            recent_errors: Mutex::default(),
+            recent_errors: RecentErrors::default(),
             answers: AtomicUsize::new(0),
         })
     }
@@ -77,19 +65,6 @@ impl Shared {
         let permit = self.requests.permit(client)?;
         self.answers.fetch_add(1, Ordering::Relaxed);
         Some(permit)
-    }
-
-    /// Records an error for the start page.
-    pub(crate) fn record_error(&self, url: String, message: String) {
-        let mut errors = self.recent_errors.lock().unwrap_or_else(PoisonError::into_inner);
-        errors.retain(|earlier| earlier.url != url || earlier.message != message);
-        errors.truncate(MAX_RECENT_ERRORS - 1);
-        errors.push_front(RecentError { time: unix_time(), url, message });
-    }
-
-    /// Returns the last errors, the newest first.
-    pub(crate) fn recent_errors(&self) -> Vec<RecentError> {
-        self.recent_errors.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     /// Returns the number of requests since the start.

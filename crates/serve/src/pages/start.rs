@@ -1,4 +1,6 @@
-//! The start page: a field for a URL, what each scheme is, the last errors.
+//! The start page: a field for a URL, what each scheme is, the last errors of the client.
+
+use std::net::IpAddr;
 
 use maud::html;
 
@@ -20,9 +22,9 @@ const SCHEMES: [(&str, &str, &str); 9] = [
     ("mailto", "mail addresses: the page shows the address", "mailto:user@host"),
 ];
 
-/// Returns the page.
-pub(crate) fn start_page(shared: &Shared) -> String {
-    let errors = shared.recent_errors();
+/// Returns the page for `client`.
+pub(crate) fn start_page(shared: &Shared, client: IpAddr) -> String {
+    let errors = shared.recent_errors.of_client(client);
     let schemes = SCHEMES.iter().filter(|(name, ..)| *name != "file" || shared.fetchers.serves_files());
     Shell { title: "Start", form: Form::Path, url: None, crumbs: Vec::new() }.page(&html! {
         h1 { "Open a URL of any scheme" }

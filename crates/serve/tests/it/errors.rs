@@ -63,3 +63,25 @@ fn typed_text_leads_to_its_url() {
     let reply = server.page("/ftp://h.example");
     assert_eq!((reply.status, reply.field("location")), (307, Some("/ftp://h.example/")));
 }
+
+#[test]
+fn start_page_shows_an_error_to_its_client_only_and_without_the_query() {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").and_then(|one| one.local_addr()).expect("a port");
+    let server = TestServer::start();
+    for target in
+        [format!("/http://{closed}/x?token=canary#canary"), format!("http://canary@{closed}/y?canary")]
+    {
+        assert_eq!(server.get(&target, &[]).status, 502, "{target}");
+    }
+    let own = server.page("/");
+    own.assert_shows(&[&format!("http://{closed}/x?\u{2026}"), &format!("http://{closed}/y?\u{2026}")]);
+    assert!(!own.text().contains("canary"), "{}", own.text());
+    let mut other = crate::support::connect_from([127, 0, 0, 2], &server);
+    std::io::Write::write_all(
+        &mut other,
+        format!("GET / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.addr).as_bytes(),
+    )
+    .expect("sent");
+    let other = crate::support::Reply::read(other);
+    assert!(other.status == 200 && !other.text().contains(&closed.to_string()), "{}", other.text());
+}
