@@ -8,10 +8,7 @@ use fetch_url::response::Content;
 use fetch_url::{ByteRange, Code, Credential, Error, Fetcher, Meta, Phase, Request, Response, Url};
 use fetch_url_proto::http_date;
 use http::StatusCode;
-use http::header::{
-    ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MODIFIED,
-    VARY,
-};
+use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY};
 
 use crate::answer::{Answer, HTML};
 use crate::answer_body::AnswerContent;
@@ -27,7 +24,10 @@ use crate::request_target::AskedUrl;
 use crate::security_headers::Author;
 use crate::shared::Shared;
 
+mod byte_range;
 mod http_answer;
+
+use byte_range::{unsatisfied_range, with_known_range, with_range, without_range};
 
 /// Fetches the object that `asked` names for `client`.
 pub(super) async fn fetch(
@@ -91,6 +91,7 @@ async fn cached_answer(
         }
         Err(error) => return Err(error),
     };
+    let (response, range) = with_known_range(fetcher, request, response, range).await?;
     Ok(mark.add_to(answer(shared, head, asked, url, response, range).await?))
 }
 
@@ -113,28 +114,8 @@ async fn uncached_answer(
         }
         fetched => fetched?,
     };
+    let (response, range) = with_known_range(fetcher, request, response, range).await?;
     answer(shared, head, asked, url, response, range).await
-}
-
-/// Fetches the whole object if its server has no ranges. Returns its size if the range is beyond its end.
-async fn without_range(
-    fetcher: &Fetcher,
-    request: &Request,
-    error: Error,
-) -> Result<Result<Response, u64>, Error> {
-    let Some(range) = request.wanted_range() else { return Err(error) };
-    let whole = request.for_related(request.url().clone());
-    let size = fetcher.fetch(whole.clone().head()).await?.meta.head.size;
-    match (range, size) {
-        (ByteRange::Span { first, .. }, Some(size)) if first >= size => Ok(Err(size)),
-        (ByteRange::Suffix(0), Some(size)) => Ok(Err(size)),
-        _ => fetcher.fetch(whole).await.map(Ok),
-    }
-}
-
-fn unsatisfied_range(size: u64) -> Answer {
-    Answer::new(StatusCode::RANGE_NOT_SATISFIABLE, Author::Foreign)
-        .with(CONTENT_RANGE, &format!("bytes */{size}"))
 }
 
 /// Maps the response to an answer.
@@ -262,30 +243,5 @@ fn with_validators(answer: Answer, meta: &Meta) -> Answer {
     match etag(meta) {
         Some(etag) => answer.with(ETAG, &etag),
         None => answer,
-    }
-}
-
-/// Makes the answer partial if the body is the requested range.
-fn with_range(mut answer: Answer, meta: &Meta, content: &AnswerContent, range: Option<ByteRange>) -> Answer {
-    if matches!(meta.url, Url::Ftp(_) | Url::File(_) | Url::Wais(_)) {
-        answer = answer.with(ACCEPT_RANGES, "bytes");
-    }
-    let (Some(range), AnswerContent::Stream { length, .. }) = (range, content) else { return answer };
-    let Some(last) = last_byte(range, meta, *length) else { return answer };
-    let size = meta.head.size.map_or_else(|| "*".to_owned(), |size| size.to_string());
-    answer.status = StatusCode::PARTIAL_CONTENT;
-    answer.with(CONTENT_RANGE, &format!("bytes {}-{last}/{size}", meta.offset))
-}
-
-/// Returns the position of the last byte of the body.
-fn last_byte(range: ByteRange, meta: &Meta, length: Option<u64>) -> Option<u64> {
-    if let Some(length) = length.filter(|length| *length > 0) {
-        return Some(meta.offset + length - 1);
-    }
-    let end = meta.head.size.and_then(|size| size.checked_sub(1));
-    match (range, end) {
-        (ByteRange::Span { last: Some(last), .. }, Some(end)) => Some(last.min(end)),
-        (ByteRange::Span { last, .. }, None) => last,
-        (_, end) => end,
     }
 }

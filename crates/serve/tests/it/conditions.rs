@@ -2,6 +2,7 @@
 
 use fetch_url_tests::{
     FileHeaders, FtpConfig, FtpServer, GopherConfig, GopherItem, GopherServer, HttpResponse, HttpServer,
+    WaisConfig, WaisDatabase, WaisDocument, WaisServer,
 };
 
 use crate::support::TestServer;
@@ -92,4 +93,27 @@ fn directory_without_its_slash_is_redirected() {
     let expected = format!("/{}", ftp.url("/pub/"));
     assert_eq!((reply.status, reply.field("location")), (307, Some(expected.as_str())), "{reply:?}");
     assert_eq!(server.page(&format!("/{}", ftp.url("/missing"))).status, 404);
+}
+
+#[test]
+fn range_of_an_object_of_unknown_size_is_stated_as_it_is_sent() {
+    let text: String = ('a'..='z').cycle().take(500).collect();
+    let document = WaisDocument::new("letters", "letters", "TEXT", text.clone());
+    let wais = WaisServer::start(WaisConfig::new().database(WaisDatabase::new("d").document(document)));
+    let wais = wais.expect("starts");
+    let server = TestServer::start();
+    let target = format!("/{}", wais.document_url("d", "letters").expect("a document"));
+    for (range, status, content, shown) in [
+        ("bytes=0-9", 206, &text[..10], Some("bytes 0-9/*")),
+        ("bytes=100-199", 206, &text[100..200], Some("bytes 100-199/*")),
+        ("bytes=0-99999", 206, &text[..], Some("bytes 0-499/500")),
+        ("bytes=100-99999", 206, &text[100..], Some("bytes 100-499/500")),
+        ("bytes=0-", 200, &text[..], None),
+        ("bytes=100-", 200, &text[..], None),
+        ("bytes=100-99999999", 200, &text[..], None),
+    ] {
+        let reply = server.get(&target, &[&format!("Range: {range}")]);
+        assert_eq!((reply.status, reply.field("content-range")), (status, shown), "{range}: {reply:?}");
+        assert!(reply.text() == content && reply.is_complete, "{range}: {reply:?}");
+    }
 }
