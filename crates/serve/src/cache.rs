@@ -20,6 +20,7 @@ mod blocks;
 mod cached_fetch;
 mod contents;
 mod entry;
+mod files;
 mod http_rules;
 mod mark;
 mod recording;

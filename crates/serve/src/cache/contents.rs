@@ -1,12 +1,12 @@
 //! The files of a cache, the ones that were not used for the longest time first.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::entry::{Entry, MAX_SIZE, is_body_name};
-use super::store::remove_file;
+use super::files::{is_regular, open_to_read, remove_file, size_of};
 
 /// The objects below a directory, and the number of bytes of all its files.
 #[derive(Debug)]
@@ -45,12 +45,12 @@ impl Contents {
             objects.iter().map(|object| object.body.clone()).collect();
         for body in bodies {
             if named.contains(&body) || is_being_written(&body) {
-                size += file_size(&body);
+                size += size_of(&body);
             } else {
                 remove_file(&body);
             }
         }
-        size += objects.iter().map(|object| file_size(&object.entry)).sum::<u64>();
+        size += objects.iter().map(|object| size_of(&object.entry)).sum::<u64>();
         objects.sort_by_key(|object| object.used);
         Ok(Self { objects, size })
     }
@@ -73,10 +73,13 @@ impl Contents {
 }
 
 fn read_object(directory: &Path, path: &Path) -> Option<StoredObject> {
-    let metadata = fs::metadata(path).ok().filter(|metadata| metadata.len() <= MAX_SIZE as u64)?;
-    let entry = Entry::from_bytes(&fs::read(path).ok()?)?;
+    let mut file = open_to_read(path).ok()?;
+    let metadata = file.metadata().ok().filter(|metadata| metadata.len() <= MAX_SIZE as u64)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    let entry = Entry::from_bytes(&bytes)?;
     let body = directory.join(&entry.body);
-    body.exists().then(|| StoredObject {
+    is_regular(&body).then(|| StoredObject {
         used: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
         entry: path.to_owned(),
         body,
@@ -85,9 +88,5 @@ fn read_object(directory: &Path, path: &Path) -> Option<StoredObject> {
 
 /// Returns `true` if a process holds the lock of the file.
 fn is_being_written(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| file.try_lock_shared().is_err())
-}
-
-fn file_size(path: &Path) -> u64 {
-    fs::metadata(path).map_or(0, |metadata| metadata.len())
+    open_to_read(path).is_ok_and(|file| file.try_lock_shared().is_err())
 }

@@ -7,10 +7,10 @@
 //! The file `size` has the number of bytes of all files, and its lock is held while the number and the files change. It
 //! is empty while they do, so after a kill the files are counted again.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -20,6 +20,7 @@ use fetch_url::{Code, Error, Phase};
 use super::blocks::BlockFile;
 use super::contents::Contents;
 use super::entry::{Entry, MAX_SIZE};
+use super::files::{open_regular, open_to_read, private, remove_file, size_of};
 use super::writer::BodyWriter;
 
 /// The file that marks the directory, for backup programs too (<https://bford.info/cachedir/>).
@@ -62,7 +63,7 @@ impl Store {
         check_tag(directory)?;
         let objects = directory.join("objects");
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&objects)?;
-        let size = private().create(true).truncate(false).open(directory.join("size"))?;
+        let size = open_regular(&directory.join("size"), private().create(true).truncate(false))?;
         let this = Self { objects, max_size, size: Mutex::new(size), ids: RandomState::new() };
         this.with_size(|size| {
             // Written even if nothing changes: a directory that cannot be written fails at the start.
@@ -149,9 +150,9 @@ impl Store {
     pub(super) fn find(&self, key: &str) -> io::Result<Option<(Entry, BlockFile)>> {
         let path = self.path(&entry_name(key));
         let find = || -> io::Result<(Entry, BlockFile)> {
-            let mut file = File::open(&path)?;
+            let mut file = open_to_read(&path)?;
             let entry = read_entry(&mut file)?;
-            let body = File::open(self.path(&entry.body))?;
+            let body = open_to_read(&self.path(&entry.body))?;
             // The time of the last use. A cache that cannot be changed now is used as it is.
             let _ = file.set_modified(SystemTime::now());
             let blocks = BlockFile::open(body, &entry)?;
@@ -190,13 +191,10 @@ impl Store {
             if size.checked_add(needed).is_none_or(|sum| sum > self.max_size) {
                 *size = self.make_space(needed, 0)?;
             }
-            let earlier = File::open(&path).and_then(|mut file| read_entry(&mut file)).ok();
-            let replaced = fs::metadata(&path).map_or(0, |metadata| metadata.len());
+            let earlier = open_to_read(&path).and_then(|mut file| read_entry(&mut file)).ok();
+            let replaced = size_of(&path);
             let temporary = self.path(&format!("{}.new", entry_name(&entry.key)));
-            let written = private()
-                .create(true)
-                .truncate(true)
-                .open(&temporary)
+            let written = open_regular(&temporary, private().create(true).truncate(true))
                 .and_then(|mut file| file.write_all(&bytes))
                 .and_then(|()| fs::rename(&temporary, &path));
             if let Err(error) = written {
@@ -216,7 +214,7 @@ impl Store {
         let path = self.path(&entry_name(key));
         // A failure leaves an object that is compared with its server before it is used.
         let _ = self.with_size(|size| {
-            let body = File::open(&path).and_then(|mut file| read_entry(&mut file)).ok();
+            let body = open_to_read(&path).and_then(|mut file| read_entry(&mut file)).ok();
             *size = size.saturating_sub(remove_file(&path));
             match body {
                 Some(entry) => *size = size.saturating_sub(remove_file(&self.path(&entry.body))),
@@ -231,8 +229,10 @@ impl Store {
 /// Checks the tag of a cache, or writes it into an empty directory.
 fn check_tag(directory: &Path) -> io::Result<()> {
     let path = directory.join(TAG_NAME);
-    match fs::read(&path) {
-        Ok(tag) if tag == TAG.as_bytes() => return Ok(()),
+    let mut tag = Vec::new();
+    let limit = TAG.len() as u64 + 1;
+    match open_to_read(&path).and_then(|file| file.take(limit).read_to_end(&mut tag)) {
+        Ok(_) if tag == TAG.as_bytes() => return Ok(()),
         Ok(_) => return Err(io::Error::other("CACHEDIR.TAG is not that of this cache")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
@@ -245,7 +245,7 @@ fn check_tag(directory: &Path) -> io::Result<()> {
         }
     }
     let temporary = directory.join(format!("{TAG_NAME}.{}", std::process::id()));
-    fs::write(&temporary, TAG)?;
+    open_regular(&temporary, private().create(true).truncate(true))?.write_all(TAG.as_bytes())?;
     fs::rename(&temporary, &path)
 }
 
@@ -254,19 +254,6 @@ fn read_entry(file: &mut File) -> io::Result<Entry> {
     Read::by_ref(file).take(MAX_SIZE as u64).read_to_end(&mut bytes)?;
     Entry::from_bytes(&bytes)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a damaged entry of the cache"))
-}
-
-/// Removes a file and returns its size, which is 0 if it stays.
-pub(super) fn remove_file(path: &Path) -> u64 {
-    let size = fs::metadata(path).map_or(0, |metadata| metadata.len());
-    if fs::remove_file(path).is_ok() { size } else { 0 }
-}
-
-/// Returns the options for files that only this user may read.
-pub(super) fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).mode(0o600);
-    options
 }
 
 /// Returns the name of the entry for `key`. Keys with one name replace each other: the entry has the whole key.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::blocks::{BLOCK_SIZE, file_size};
 use super::entry::Entry;
-use super::store::{Store, private, remove_file};
+use super::files::{private, remove_file};
+use super::store::Store;
 
 /// The number of bytes by which the reservation of an object without an announced size grows.
 const STEP: u64 = 1 << 20;

@@ -296,3 +296,51 @@ fn remains_of_a_killed_process_are_removed() {
     let used = fs::metadata(entry).and_then(|metadata| metadata.modified()).expect("a time");
     assert!(used.elapsed().unwrap_or_default() < Duration::from_secs(60) || used > SystemTime::now());
 }
+
+#[test]
+fn special_file_in_place_of_an_object_is_replaced() {
+    let http = http();
+    let (options, folder) = with_cache();
+    let cache = folder.path().join("cache");
+    let server = TestServer::with(options);
+    let elsewhere = folder.path().join("elsewhere");
+    fs::write(&elsewhere, "not of the cache").expect("written");
+    let fifo = |path: &Path| {
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
+        rustix::fs::mknodat(rustix::fs::CWD, path, kind, mode, 0).expect("a FIFO");
+    };
+    let link = |path: &Path| std::os::unix::fs::symlink(&elsewhere, path).expect("a link");
+    for (number, extension) in [".entry", ".body"].into_iter().cycle().take(4).enumerate() {
+        server.get(&http.url("/1000"), &[]);
+        assert_eq!(mark(&server.get(&http.url("/1000"), &[])), "hit", "{extension}");
+        let path = find(&cache, extension).pop().expect("a file");
+        fs::remove_file(&path).expect("removed");
+        if number < 2 {
+            fifo(&path)
+        } else {
+            link(&path)
+        }
+        let reply = server.get(&http.url("/1000"), &[]);
+        assert_eq!((mark(&reply).as_str(), reply.body.len()), ("fwd=uri-miss; stored", 1000), "{extension}");
+        let is_file = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
+        assert!(find(&cache, "").iter().all(is_file), "{extension}");
+    }
+    server.stop();
+    assert_eq!(fs::read_to_string(&elsewhere).expect("a file"), "not of the cache");
+    // All files are read at the start.
+    for name in ["0123456789abcdef.body", "00.entry", "00.entry.new"] {
+        fifo(&cache.join("objects").join(name));
+    }
+    let mut again = crate::support::options();
+    again.cache = Some(cache.clone());
+    let server = TestServer::with(again);
+    assert_eq!(mark(&server.get(&http.url("/1000"), &[])), "hit");
+    assert_eq!(files(&folder), 2);
+    server.stop();
+    for name in ["size", "CACHEDIR.TAG"] {
+        fs::remove_file(cache.join(name)).expect("removed");
+        fifo(&cache.join(name));
+        assert_eq!(refusal(&cache).code(), Code::Usage, "{name}");
+        fs::remove_file(cache.join(name)).expect("removed");
+    }
+}
