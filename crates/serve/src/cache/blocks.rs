@@ -23,7 +23,7 @@ const MAX_CHECKED_FIRST: u64 = 1 << 20;
 
 /// Returns the size of the file for `length` bytes.
 pub(super) const fn file_size(length: u64) -> u64 {
-    length + length.div_ceil(BLOCK_SIZE as u64) * CHECKSUM_SIZE
+    length.saturating_add(length.div_ceil(BLOCK_SIZE as u64) * CHECKSUM_SIZE)
 }
 
 /// An open file whose checksums are read.

@@ -110,6 +110,11 @@ impl Store {
         })
     }
 
+    /// Returns `true` if the cache can hold a file of `bytes` after all others were removed.
+    pub(super) const fn can_hold(&self, bytes: u64) -> bool {
+        bytes <= self.max_size
+    }
+
     /// Lowers the number of bytes after files were removed.
     pub(super) fn release(&self, bytes: u64) {
         // A number that stays too large is corrected when the cache is full.

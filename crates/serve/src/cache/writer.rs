@@ -10,7 +10,8 @@ use super::entry::Entry;
 use super::files::{private, remove_file};
 use super::store::Store;
 
-/// The number of bytes by which the reservation of an object without an announced size grows.
+/// The number of bytes by which the reservation of an object grows. It grows as the bytes arrive: an object that is only
+/// announced removes no other one.
 const STEP: u64 = 1 << 20;
 
 /// A body that is being written. Dropping it removes it.
@@ -23,6 +24,8 @@ pub(super) struct BodyWriter {
     length: u64,
     /// The number of bytes that are reserved, which is the size of the file.
     reserved: u64,
+    /// The size of the file if the object has the announced number of bytes; the maximum if none is announced.
+    announced: u64,
     checksums: Vec<u8>,
     is_published: bool,
 }
@@ -31,7 +34,11 @@ impl BodyWriter {
     pub(super) fn create(store: Arc<Store>, announced: Option<u64>) -> io::Result<Self> {
         let name = format!("{:016x}.body", store.new_id());
         let path = store.path(&name);
-        let reserved = file_size(announced.unwrap_or(STEP));
+        if announced.is_some_and(|length| !store.can_hold(file_size(length))) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let announced = announced.map_or(u64::MAX, file_size);
+        let reserved = announced.min(STEP);
         let create = || {
             let file = private().create_new(true).open(&path)?;
             file.lock().and_then(|()| file.set_len(reserved)).inspect_err(|_| {
@@ -41,7 +48,17 @@ impl BodyWriter {
         };
         // Under the lock of the cache no other process sees the file before it is locked.
         let file = store.reserve(reserved, create)?;
-        Ok(Self { store, file, path, name, length: 0, reserved, checksums: Vec::new(), is_published: false })
+        Ok(Self {
+            store,
+            file,
+            path,
+            name,
+            length: 0,
+            reserved,
+            announced,
+            checksums: Vec::new(),
+            is_published: false,
+        })
     }
 
     /// Appends a block. Only the last one may be shorter than [`BLOCK_SIZE`].
@@ -49,7 +66,7 @@ impl BodyWriter {
         let length = self.length + block.len() as u64;
         let needed = file_size(length).saturating_sub(self.reserved);
         if needed > 0 {
-            let step = needed.max(STEP);
+            let step = needed.max(STEP.min(self.announced.saturating_sub(self.reserved)));
             self.store.reserve(step, || self.file.set_len(self.reserved + step))?;
             self.reserved += step;
         }

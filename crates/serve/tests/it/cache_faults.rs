@@ -344,3 +344,32 @@ fn special_file_in_place_of_an_object_is_replaced() {
         fs::remove_file(cache.join(name)).expect("removed");
     }
 }
+
+#[test]
+fn object_that_is_announced_removes_others_only_as_its_bytes_arrive() {
+    use std::io::{Read as _, Write as _};
+    let http = HttpServer::start(|request| {
+        let response = HttpResponse::new(200).header("ETag", "\"v1\"").header("Cache-Control", "max-age=600");
+        match request.path().as_str() {
+            "/announced" => {
+                response.body(vec![b'x'; 9_000_000]).cut_body_at(100_000).then_stall(Duration::from_secs(60))
+            }
+            _ => response.body(vec![b'x'; 100_000]),
+        }
+    })
+    .expect("starts");
+    let (mut options, _folder) = with_cache();
+    options.cache_size = 10_000_000;
+    let server = TestServer::with(options);
+    let url = |number: usize| http.url(&format!("/{number}"));
+    for number in 0..50 {
+        server.get(&url(number), &[]);
+    }
+    let mut stream = server.connect();
+    let head = format!("GET {} HTTP/1.1\r\nHost: h\r\n\r\n", http.url("/announced"));
+    stream.write_all(head.as_bytes()).expect("sent");
+    stream.read_exact(&mut [0; 50_000]).expect("bytes");
+    for number in 0..50 {
+        assert_eq!(mark(&server.get(&url(number), &[])), "hit", "{number}");
+    }
+}
