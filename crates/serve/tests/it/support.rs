@@ -117,6 +117,7 @@ impl Drop for TestServer {
 }
 
 /// Connects from `source`, an address of this computer.
+#[allow(clippy::disallowed_methods, reason = "a client of the test, not the program")]
 pub(crate) fn connect_from(source: [u8; 4], server: &TestServer) -> TcpStream {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let stream = runtime.block_on(async {
