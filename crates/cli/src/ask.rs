@@ -11,6 +11,7 @@ use fetch_url::{Code, Credential, Error, Phase};
 use fetch_url_proto::gopher_plus::{Question as FormQuestion, QuestionKind, encode_answers};
 use fetch_url_proto::text::sanitise;
 
+use crate::render::stdio;
 use crate::signal;
 
 /// Maximum length of the answer of an askpass program, in bytes.
@@ -210,10 +211,10 @@ fn run_askpass(program: &Path, prompt: &str) -> Result<Vec<u8>, Error> {
 /// Prompts for a line with echo.
 fn read_visible(prompt: &str) -> io::Result<Vec<u8>> {
     io::stderr().write_all(prompt.as_bytes())?;
-    signal::enter_prompt_line();
+    stdio::enter_prompt_line();
     let mut line = Vec::new();
     let read = io::stdin().lock().read_until(b'\n', &mut line);
-    signal::leave_prompt_line();
+    stdio::leave_prompt_line();
     if read? == 0 {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "end of input"));
     }
@@ -223,9 +224,9 @@ fn read_visible(prompt: &str) -> io::Result<Vec<u8>> {
 /// Prompts for a line without echo. A signal restores the terminal.
 fn read_hidden(prompt: &str) -> io::Result<Vec<u8>> {
     let _guard = signal::keep_terminal_for_prompt();
-    signal::enter_prompt_line();
+    stdio::enter_prompt_line();
     let typed = rpassword::prompt_password(prompt).map(String::into_bytes);
-    signal::leave_prompt_line();
+    stdio::leave_prompt_line();
     typed
 }
 

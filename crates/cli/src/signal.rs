@@ -1,7 +1,7 @@
 //! Signals: the process ends by SIGINT and SIGTERM after partial files are saved, and the terminal is restored.
 
 use std::io::IsTerminal as _;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -30,19 +30,6 @@ impl Drop for PromptGuard {
 /// Returns `true` while a prompt waits for an answer.
 pub(crate) fn is_prompt_open() -> bool {
     OPEN_PROMPTS.load(Ordering::Relaxed) > 0
-}
-
-/// A prompt was written, and the cursor may still be behind it.
-static IS_ON_PROMPT_LINE: AtomicBool = AtomicBool::new(false);
-
-/// Records that a prompt was written.
-pub(crate) fn enter_prompt_line() {
-    IS_ON_PROMPT_LINE.store(true, Ordering::Relaxed);
-}
-
-/// Returns `true` if the cursor is behind a prompt. A line end must be written then.
-pub(crate) fn leave_prompt_line() -> bool {
-    IS_ON_PROMPT_LINE.swap(false, Ordering::Relaxed)
 }
 
 /// Time for the signal handler to act on a raised signal.

@@ -3,18 +3,32 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fetch_url::{Code, Error, Phase};
 use fetch_url_proto::text::sanitise;
 
-use crate::{signal, stall};
+use crate::stall;
+
+/// A prompt was written, and the cursor may still be behind it.
+static IS_ON_PROMPT_LINE: AtomicBool = AtomicBool::new(false);
+
+/// Records that a prompt was written.
+pub(crate) fn enter_prompt_line() {
+    IS_ON_PROMPT_LINE.store(true, Ordering::Relaxed);
+}
+
+/// Returns `true` if the cursor is behind a prompt. A line end must be written then.
+pub(crate) fn leave_prompt_line() -> bool {
+    IS_ON_PROMPT_LINE.swap(false, Ordering::Relaxed)
+}
 
 /// Writes `text` to standard error. Characters that control a terminal are escaped, whoever they are from: a message
 /// may quote a server, a list or a document. If a prompt waits on the line, the text begins below it.
 pub(crate) fn print_stderr(text: &str) {
     let _guard = stall::begin_write();
     let mut safe = String::with_capacity(text.len());
-    if signal::leave_prompt_line() {
+    if leave_prompt_line() {
         safe.push('\n');
     }
     for line in text.split_inclusive('\n') {

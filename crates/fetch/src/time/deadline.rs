@@ -74,17 +74,18 @@ impl Deadline {
         self.bound_to(phase, allowed, until, pin!(work)).await
     }
 
-    /// Waits for a reply until nothing has happened for the reply timeout. `last_progress` returns when the request last
-    /// advanced: a large one may take longer than the timeout.
+    /// Waits for a reply until nothing has happened for the reply timeout. `last_progress` returns when the exchange last
+    /// advanced, if it has: a large request or reply may take longer than the timeout.
     ///
     /// # Errors
     /// As for [`Deadline::bound`].
     pub(crate) async fn bound_reply<T>(
         &self,
-        last_progress: impl Fn() -> Instant,
+        last_progress: impl Fn() -> Option<std::time::Instant>,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        let allowed = self.timeouts.reply;
+        let (allowed, started) = (self.timeouts.reply, Instant::now());
+        let last_progress = || last_progress().map_or(started, |at| started.max(Instant::from_std(at)));
         // An error of `work` is not one of its timeout.
         let mut work = pin!(async { Ok(work.await) });
         loop {
@@ -272,7 +273,7 @@ mod tests {
             }
             std::future::pending::<Result<(), Error>>().await
         };
-        let result = Deadline::start(timeouts).bound_reply(|| last.get(), request).await;
+        let result = Deadline::start(timeouts).bound_reply(|| Some(last.get().into_std()), request).await;
         assert_eq!(result.expect_err("a timeout").code(), Code::TimedOut);
         started.elapsed()
     }
@@ -297,7 +298,8 @@ mod tests {
             last.set(Instant::now());
             Err::<(), _>(Error::new(Code::TimedOut, Phase::Connect, "elsewhere"))
         };
-        let result = Deadline::start(Timeouts::default()).bound_reply(|| last.get(), work).await;
+        let result =
+            Deadline::start(Timeouts::default()).bound_reply(|| Some(last.get().into_std()), work).await;
         assert_eq!(result.expect_err("the error of the work").phase(), Phase::Connect);
     }
 }

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use fetch_url_core::Host;
 use fetch_url_proto::ftp::{Command, DataMode, Operation, SessionError, SessionStep, Verb, port_argument};
 use tokio::io::AsyncReadExt as _;
-use tokio::time::timeout;
 
 use super::connection::Connection;
 use super::driver_error::{
@@ -124,7 +123,7 @@ async fn handle_transfer_reply(
     let is_from_start = connection.was_rest_refused();
     let stream = match (step, stream, setup) {
         (SessionStep::Done, stream, _) => {
-            check_no_data(stream).await?;
+            check_no_data(stream, ctx).await?;
             return Ok(TransferStart::EmptyListing(meta));
         }
         (SessionStep::ReceiveData, Some(stream), _) => stream,
@@ -145,15 +144,17 @@ async fn handle_transfer_reply(
 
 /// Checks that no data arrives. A server that replied 226 without 150 has an empty directory, or has sent a listing
 /// without announcing it, which would be lost.
-async fn check_no_data(stream: Option<ServerStream>) -> Result<(), Error> {
+async fn check_no_data(stream: Option<ServerStream>, ctx: &RunContext) -> Result<(), Error> {
     let Some(mut stream) = stream else { return Ok(()) };
     let mut byte = [0];
-    match timeout(MAX_WAIT_FOR_DATA, stream.read(&mut byte)).await {
-        Ok(Ok(count)) if count > 0 => {
+    // A data connection that was reset had no data.
+    let read = async { Ok(stream.read(&mut byte).await.unwrap_or(0)) };
+    match ctx.deadline.bound_probe(MAX_WAIT_FOR_DATA, Phase::Body, read).await? {
+        None | Some(0) => Ok(()),
+        Some(_) => {
             let detail = "the server sent data without the reply 150, which announces it";
             Err(Error::new(Code::PeerMisbehaved, Phase::Reply, detail))
         }
-        _ => Ok(()),
     }
 }
 

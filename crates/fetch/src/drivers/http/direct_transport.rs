@@ -180,7 +180,7 @@ async fn exchange_on(
     let answer = {
         // Pinned here, because moving a future copies it.
         let sent = pin!(async { Ok(pooled.connection.send_request(request, plan).await) });
-        ctx.deadline.bound_reply(|| progress.last(), pin!(interim.limit_while(sent))).await?
+        ctx.deadline.bound_reply(|| Some(progress.last()), pin!(interim.limit_while(sent))).await?
     };
     let mut response = match answer {
         Ok(response) => response,

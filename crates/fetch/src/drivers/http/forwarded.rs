@@ -1,12 +1,11 @@
 //! Requests that an HTTP proxy reads: their target is the whole URL (RFC 9112 §3.2.2). The proxy fetches it itself, also
 //! from FTP servers. No I/O.
 
-use fetch_url_core::{Host, Typecode, Url};
+use fetch_url_core::{Typecode, Url};
 use fetch_url_proto::check_sendable;
 
 use super::options::HttpOptions;
-use super::plan::HttpPlan;
-use crate::{Code, Error, Phase, Request};
+use crate::{Error, Request};
 
 /// Returns the request target for an FTP URL. Its password is not part of it: the login is sent as `Authorization`. A
 /// user without a password stays in the URL. A file without a typecode gets one, because some proxies (squid) otherwise
@@ -33,25 +32,8 @@ pub(super) fn absolute_form(request: &Request) -> Result<String, Error> {
     check_unchanged(target)
 }
 
-/// Returns `plan` with the whole URL as its target.
-///
-/// # Errors
-/// `Code::Usage` for a Host header of the caller, because proxies ignore it; `Code::Unsupported` if the URL cannot be
-/// sent unchanged.
-pub(super) fn forwarded_plan(plan: &HttpPlan) -> Result<HttpPlan, Error> {
-    if plan.has_own_authority {
-        let detail = "another Host header cannot be used through an HTTP proxy that reads the request";
-        return Err(Error::new(Code::Usage, Phase::Proxy, detail).with_hint("use a tunnel (-p)"));
-    }
-    if let Host::V6Zone(..) = plan.host {
-        return Err(Error::unsupported("an IPv6 address with a zone cannot be used through a proxy"));
-    }
-    let target = check_unchanged(format!("{}{}", plan.origin(), plan.target))?;
-    Ok(HttpPlan { target, is_forwarded: true, ..plan.clone() })
-}
-
 /// Returns `target` if hyper sends it byte for byte.
-fn check_unchanged(target: String) -> Result<String, Error> {
+pub(super) fn check_unchanged(target: String) -> Result<String, Error> {
     match target.parse::<http::Uri>() {
         Ok(uri) if uri.to_string() == target => Ok(target),
         _ => Err(Error::unsupported("this URL cannot be sent unchanged through an HTTP proxy")),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fetch_url_core::Host;
 use http::Response;
 
 use super::connection_pool::ConnectionPool;
@@ -9,7 +10,7 @@ use super::plan::HttpPlan;
 use super::response_body::ResponseBody;
 use super::socks_transport::SocksClients;
 use super::{direct_transport, forwarded, socks_transport};
-use crate::{Error, RunContext};
+use crate::{Code, Error, Phase, RunContext};
 
 /// The connections that the driver keeps between requests.
 #[derive(Default)]
@@ -29,7 +30,7 @@ impl Transports {
         let needs_no_tunnel = !ctx.connector.uses_tunnel_for_http();
         match ctx.connector.proxy_for(&plan.host)?.filter(|_| needs_no_tunnel) {
             Some(proxy) if proxy.kind.is_http() && !plan.is_tls && !plan.is_forwarded => {
-                let plan = forwarded::forwarded_plan(plan)?;
+                let plan = forwarded_plan(plan)?;
                 direct_transport::send_directly(&self.pool, &plan, ctx).await
             }
             Some(proxy) if !proxy.kind.is_http() && !plan.needs_own_transport() => {
@@ -39,4 +40,21 @@ impl Transports {
             _ => direct_transport::send_directly(&self.pool, plan, ctx).await,
         }
     }
+}
+
+/// Returns `plan` with the whole URL as its target.
+///
+/// # Errors
+/// `Code::Usage` for a Host header of the caller, because proxies ignore it; `Code::Unsupported` if the URL cannot be
+/// sent unchanged.
+fn forwarded_plan(plan: &HttpPlan) -> Result<HttpPlan, Error> {
+    if plan.has_own_authority {
+        let detail = "another Host header cannot be used through an HTTP proxy that reads the request";
+        return Err(Error::new(Code::Usage, Phase::Proxy, detail).with_hint("use a tunnel (-p)"));
+    }
+    if let Host::V6Zone(..) = plan.host {
+        return Err(Error::unsupported("an IPv6 address with a zone cannot be used through a proxy"));
+    }
+    let target = forwarded::check_unchanged(format!("{}{}", plan.origin(), plan.target))?;
+    Ok(HttpPlan { target, is_forwarded: true, ..plan.clone() })
 }

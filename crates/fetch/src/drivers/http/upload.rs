@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
-
-use tokio::time::Instant;
+use std::time::Instant;
 
 use crate::body::rate::RateLimiter;
 use crate::{Limits, RunContext};

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use fetch_url_proto::{Event, Machine, Step};
-use tokio::time::Instant;
 
 use super::plan::WaisPlan;
 use super::rejection::rejection_error;
@@ -37,9 +36,7 @@ async fn first_response_step<M: Machine>(
     connection: &mut Connection<M>,
     ctx: &RunContext,
 ) -> Result<Step, Error> {
-    let started = Instant::now();
-    let facts = || ctx.connector.connection_info().facts();
-    let last_received = || facts().last_received.map_or(started, |at| started.max(Instant::from_std(at)));
+    let last_received = || ctx.connector.connection_info().facts().last_received;
     ctx.deadline.bound_reply(last_received, connection.step()).await
 }
 
