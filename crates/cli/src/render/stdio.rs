@@ -26,7 +26,6 @@ pub(crate) fn leave_prompt_line() -> bool {
 /// Writes `text` to standard error. Characters that control a terminal are escaped, whoever they are from: a message
 /// may quote a server, a list or a document. If a prompt waits on the line, the text begins below it.
 pub(crate) fn print_stderr(text: &str) {
-    let _guard = stall::begin_write();
     let mut safe = String::with_capacity(text.len());
     if leave_prompt_line() {
         safe.push('\n');
@@ -36,14 +35,19 @@ pub(crate) fn print_stderr(text: &str) {
         safe.push_str(&sanitise(content.unwrap_or(line).as_bytes()));
         safe.extend(content.map(|_| '\n'));
     }
+    write_stderr(&safe);
+}
+
+/// Writes `text` to standard error as it is.
+pub(crate) fn write_stderr(text: &str) {
+    let _guard = stall::begin_write();
     // A failed write to standard error cannot be reported anywhere.
-    let _ = io::stderr().write_all(safe.as_bytes());
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// Restores the default colours of the terminal. The sequence is written to standard error.
 pub(crate) fn reset_colours() {
-    let _guard = stall::begin_write();
-    let _ = io::stderr().write_all(b"\x1b[0m");
+    write_stderr("\x1b[0m");
 }
 
 /// Writes `bytes` to standard output at once. Returns `false` if its reader has closed it.

@@ -10,7 +10,7 @@ use fetch_url::{Error, Meta};
 use serde_json::{Map, Value, json};
 
 use super::json::json_line;
-use super::stdio::{print_stderr, print_stdout_bytes};
+use super::stdio::{print_stderr, print_stdout_bytes, write_stderr};
 use super::terminal::field_text;
 use crate::error::usage_error;
 use crate::report::TransferReport;
@@ -58,7 +58,8 @@ fn write_to_stream(text: &str, stream: &Stream) -> bool {
     match stream {
         Stream::Stdout => print_stdout_bytes(text.as_bytes()),
         Stream::Stderr => {
-            print_stderr(text);
+            // The format is the user's own, with tabs and colours.
+            write_stderr(text);
             true
         }
         Stream::File { path, appends } => {

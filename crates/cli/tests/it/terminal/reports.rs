@@ -167,7 +167,7 @@ fn write_out_formats_are_expanded() {
         ("%header{x-a}|%header{X-A}|%header{none}", "1|1|"),
         ("%{onerror}never", ""),
         ("one%{onerror}never", "one"),
-        ("%{stderr}there%{stdout}here", "here"),
+        ("%{stderr}\u{1b}[1mthe\\tre%{stdout}here", "here"),
         ("@format", "200\n"),
         ("", ""),
         ("%", "%"),
@@ -175,7 +175,11 @@ fn write_out_formats_are_expanded() {
     ] {
         let result = run_fetch_url_in(dir.path(), ["-o", "out", "-w", format, &url]);
         assert_eq!(result.assert_exit(0).stdout_text(), text, "{format}");
-        assert_eq!(result.stderr, if format.contains("stderr") { "there" } else { "" }, "{format}");
+        assert_eq!(
+            result.stderr,
+            if format.contains("stderr") { "\u{1b}[1mthe\tre" } else { "" },
+            "{format}"
+        );
     }
     for bad in ["%{nothing}", "%{", "%{http_code", "@no-such-file", "%header{x", "%{http_code}%{HTTP_CODE}"] {
         run_fetch_url_in(dir.path(), ["-w", bad, &url]).assert_exit(2);
