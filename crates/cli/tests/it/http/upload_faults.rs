@@ -98,16 +98,16 @@ fn endless_response_to_an_upload_needs_little_memory() {
 #[test]
 fn upload_that_advances_may_take_longer_than_the_read_timeout() {
     let slow = start_server(|mut stream| {
-        let mut left = SIZE;
         read_head(&mut stream);
-        for _ in 0..12 {
-            thread::sleep(Duration::from_millis(200));
-            let count = left.min(SIZE / 11);
-            if stream.read_exact(&mut vec![0; count]).is_err() {
+        // The buffers of the sockets hold the rest, which is read without a pause.
+        let mut piece = vec![0; SIZE / 20];
+        for number in 0..20 {
+            thread::sleep(Duration::from_millis(if number < 12 { 200 } else { 0 }));
+            if stream.read_exact(&mut piece).is_err() {
                 return;
             }
-            left -= count;
         }
+        let _ = stream.read_exact(&mut [0; SIZE % 20]);
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
     });
     let stops = start_server(|mut stream| {
@@ -121,19 +121,48 @@ fn upload_that_advances_may_take_longer_than_the_read_timeout() {
     let proxy = ProxyServer::socks5().expect("a proxy on loopback");
     for (address, exit) in [(slow, 0), (stops, 28)] {
         for route in [&[][..], &["-x", &proxy.url()]] {
-            let fixed = ["--retry", "0", "--read-timeout", "1", "-T", "large"];
-            let url = format!("http://{address}/x");
-            let result = run_fetch_url_in(dir.path(), [&fixed[..], route, &[&url]].concat());
-            assert_eq!(result.exit, exit, "{route:?} {result:?}");
+            for body in [&["-T", "large"][..], &["--data-binary", "@large"], &["-F", "f=<large"]] {
+                let fixed = ["--retry", "0", "--read-timeout", "1"];
+                let url = format!("http://{address}/x");
+                let result = run_fetch_url_in(dir.path(), [&fixed[..], body, route, &[&url]].concat());
+                assert_eq!(result.exit, exit, "{body:?} {route:?} {result:?}");
+            }
         }
     }
 }
 
-/// Reads a request up to its empty line.
-fn read_head(stream: &mut TcpStream) {
+/// The server sends 401 before it has read the body, and never reads the rest. The request with the login uses another
+/// connection.
+#[test]
+fn request_after_an_early_challenge_uses_another_connection() {
+    let server = start_server(|mut stream| {
+        let head = read_head(&mut stream);
+        if !head.contains("uthorization: Basic") {
+            let challenge =
+                "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n";
+            let _ = stream.write_all(challenge.as_bytes());
+            thread::park();
+        }
+        if stream.read_exact(&mut vec![0; SIZE]).is_ok() {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        }
+    });
+    let dir = temp_dir();
+    fs::write(dir.path().join("large"), vec![b'x'; SIZE]).expect("a file");
+    let url = format!("http://{server}/x");
+    for body in [&["-T", "large"][..], &["--data-binary", "@large"]] {
+        let fixed = ["--retry", "0", "-m", "20", "--anyauth", "-u", "u:pw"];
+        let result = run_fetch_url_in(dir.path(), [&fixed[..], body, &[&url]].concat());
+        assert_eq!((result.exit, &result.stdout[..]), (0, &b"ok"[..]), "{body:?} {result:?}");
+    }
+}
+
+/// Reads a request up to its empty line and returns its head.
+fn read_head(stream: &mut TcpStream) -> String {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") && stream.read_exact(&mut byte).is_ok() {
         head.push(byte[0]);
     }
+    String::from_utf8_lossy(&head).into_owned()
 }

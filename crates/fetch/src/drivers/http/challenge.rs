@@ -77,10 +77,11 @@ async fn credential_or_prompt(
     headers: &HeaderMap,
     ctx: &RunContext,
 ) -> Result<Option<Credential>, Error> {
-    match &plan.login {
+    // The user is not asked again for a nonce that was too old.
+    match plan.login_after_challenge.as_ref().or(plan.login.as_ref()) {
         Some(login) if login.expose_password().is_some() => Ok(Some(login.clone())),
         login => {
-            let user = login.as_ref().map(Credential::user);
+            let user = login.map(Credential::user);
             let realm = challenge_realm(headers);
             ctx.password_prompt.ask(&plan.url, user, realm.as_deref().map(str::as_bytes), &ctx.deadline).await
         }

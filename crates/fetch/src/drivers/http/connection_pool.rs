@@ -41,6 +41,8 @@ pub(super) struct PooledConnection {
     /// The runtime that has opened the connection.
     runtime: Id,
     pool: Arc<ConnectionPool>,
+    /// The connection may serve another request.
+    is_reusable: bool,
 }
 
 impl ConnectionPool {
@@ -84,7 +86,13 @@ impl ConnectionPool {
             Some(shared) => shared,
             None => connections.remove(last).connection,
         };
-        Some(PooledConnection { connection, key: key.clone(), runtime, pool: self.clone() })
+        Some(PooledConnection {
+            connection,
+            key: key.clone(),
+            runtime,
+            pool: self.clone(),
+            is_reusable: true,
+        })
     }
 
     /// Registers a new connection of the current runtime. An HTTP/2 connection is put into the pool at once, for parallel requests.
@@ -97,7 +105,7 @@ impl ConnectionPool {
         if let Some(shared) = connection.clone_if_multiplexed() {
             self.insert_idle(key.clone(), shared, runtime);
         }
-        PooledConnection { connection, key, runtime, pool: self.clone() }
+        PooledConnection { connection, key, runtime, pool: self.clone(), is_reusable: true }
     }
 
     /// Removes all connections of a key, because one of them was closed.
@@ -137,10 +145,16 @@ impl Idle {
 }
 
 impl PooledConnection {
+    /// Closes the connection after this response: the server has replied before it got the whole request, so the next
+    /// request would wait behind the rest of this one (RFC 9112 §9.3).
+    pub(super) const fn forbid_reuse(&mut self) {
+        self.is_reusable = false;
+    }
+
     /// Returns the connection to the pool: the response is complete.
     pub(super) fn release(self) {
         // An HTTP/2 connection, which has no exchange of its own, is in the pool already.
-        if self.connection.exchange().is_some() {
+        if self.is_reusable && self.connection.exchange().is_some() {
             self.pool.insert_idle(self.key, self.connection, self.runtime);
         }
     }

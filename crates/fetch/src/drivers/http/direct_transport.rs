@@ -195,6 +195,9 @@ async fn exchange_on(
         }
     };
     ctx.connector.connection_info().update(|facts| facts.first_byte = Some(Instant::now()));
+    if !progress.is_complete() {
+        pooled.forbid_reuse();
+    }
     let is_http2 = response.version() == Version::HTTP_2;
     if let Some(fields) = pooled.connection.exchange().and_then(SharedExchange::take_fields) {
         response.extensions_mut().insert(fields);

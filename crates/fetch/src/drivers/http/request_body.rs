@@ -18,7 +18,7 @@ use crate::{Code, Error, Phase};
 const CHUNK_SIZE: usize = 64 * 1024;
 
 /// The body of a request ([`HttpOptions::body`](crate::http::HttpOptions::body)). Bytes convert into it; a file is read
-/// in chunks of 64 KiB while it is sent, and again for each retry.
+/// while it is sent, and again for each retry. Both are sent in chunks of 64 KiB.
 #[derive(Clone, Debug)]
 pub struct RequestBody(Arc<[Piece]>);
 
@@ -65,6 +65,9 @@ impl RequestBody {
     /// Returns the body of one attempt. Files are opened now, so that a missing one fails before anything is sent.
     pub(super) fn open(&self, upload: Upload) -> Result<OutgoingBody, Error> {
         let pieces = self.0.iter().map(Piece::open).collect::<Result<_, _>>()?;
+        if self.size() == 0 {
+            upload.complete();
+        }
         Ok(OutgoingBody { pieces, rest: self.size(), upload })
     }
 }
@@ -119,7 +122,7 @@ impl OutgoingBody {
     fn next_chunk(&mut self) -> Option<io::Result<Bytes>> {
         loop {
             let chunk = match self.pieces.front_mut()? {
-                OutgoingPiece::Bytes(bytes) => Ok(std::mem::take(bytes)),
+                OutgoingPiece::Bytes(bytes) => Ok(bytes.split_to(bytes.len().min(CHUNK_SIZE))),
                 OutgoingPiece::File { rest: 0, .. } => Ok(Bytes::new()),
                 OutgoingPiece::File { file, rest } => read_chunk(file, rest),
             };
@@ -127,6 +130,9 @@ impl OutgoingBody {
                 Ok(chunk) if chunk.is_empty() => self.pieces.pop_front(),
                 Ok(chunk) => {
                     self.rest -= chunk.len() as u64;
+                    if self.rest == 0 {
+                        self.upload.complete();
+                    }
                     return Some(Ok(chunk));
                 }
                 Err(error) => return Some(Err(error)),
@@ -201,6 +207,7 @@ mod tests {
         }
         std::fs::write(&path, [&content[..], b"more"].concat()).expect("write file");
         assert_eq!(read_all(&body).expect("all bytes"), content);
+        assert_eq!(read_all(&content.clone().into()).expect("all bytes"), content);
         std::fs::write(&path, &content[..100_000]).expect("write file");
         assert!(read_all(&body).is_err());
         std::fs::remove_file(&path).expect("remove file");

@@ -1,6 +1,6 @@
 //! How the body of a request is sent: its rate, and when it last advanced.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
@@ -10,21 +10,32 @@ use crate::{Limits, RunContext};
 /// The progress of a request body. The body and the request that waits for the response share it: the reply timeout
 /// begins again whenever bytes are sent.
 #[derive(Clone, Debug)]
-pub(super) struct UploadProgress(Arc<Mutex<Instant>>);
+pub(super) struct UploadProgress(Arc<Mutex<Progress>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    last: Instant,
+    is_complete: bool,
+}
 
 impl UploadProgress {
     /// Returns a progress that advanced now.
     pub(super) fn begin() -> Self {
-        Self(Arc::new(Mutex::new(Instant::now())))
+        Self(Arc::new(Mutex::new(Progress { last: Instant::now(), is_complete: false })))
     }
 
     /// Returns the moment of the last progress.
     pub(super) fn last(&self) -> Instant {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lock().last
     }
 
-    fn record(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    /// Returns `true` if the whole body was read to be sent.
+    pub(super) fn is_complete(&self) -> bool {
+        self.lock().is_complete
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Progress> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -50,11 +61,16 @@ impl Upload {
     /// Returns `Ready` when the next chunk may be sent.
     pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         // Waiting for the rate limit is no delay of the server.
-        self.progress.record();
+        self.progress.lock().last = Instant::now();
         if let Some(rate) = &mut self.rate {
             ready!(rate.poll_ready(cx));
         }
         Poll::Ready(())
+    }
+
+    /// Records that the whole body was read.
+    pub(super) fn complete(&self) {
+        self.progress.lock().is_complete = true;
     }
 
     /// Records a chunk of `bytes` bytes that is being sent.
