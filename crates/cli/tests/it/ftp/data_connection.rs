@@ -100,6 +100,15 @@ fn ipv6_server_uses_epsv_and_eprt() {
     assert!(!commands.iter().any(|verb| verb == "PORT" || verb == "PASV"), "{commands:?}");
 }
 
+/// The data ports of EPSV cannot be reached. It is tried for the first file only.
+#[test]
+fn pasv_is_used_for_all_files_after_an_unreachable_port_of_epsv() {
+    let server = start_server(test_config().on("EPSV", FtpAction::ClosedPort));
+    let result = run_fetch_url(["--retry", "0", &server.url("/x"), &server.url("/y")]);
+    assert_eq!((result.exit, result.stdout.len() as u64), (0, SIZE + 1), "{}", result.stderr);
+    assert_eq!(data_commands(&server), ["EPSV", "PASV", "PASV"]);
+}
+
 /// For EPRT, 522 means another network protocol (RFC 2428 §2), and PORT does not support IPv6.
 #[test]
 fn eprt_that_is_refused_over_ipv6_is_unsupported_and_no_tls_error() {

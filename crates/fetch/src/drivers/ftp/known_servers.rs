@@ -18,6 +18,7 @@ type ServerName = (String, u16);
 pub(super) struct KnownServers {
     sequential: Mutex<HashSet<ServerName>>,
     several_directories: Mutex<HashSet<ServerName>>,
+    pasv_only: Mutex<HashSet<ServerName>>,
 }
 
 impl KnownServers {
@@ -29,6 +30,16 @@ impl KnownServers {
     /// Stores that this run fetches URLs in several directories of the server.
     pub(super) fn mark_several_directories(&self, name: String, port: u16) {
         insert_limited(&self.several_directories, (name, port));
+    }
+
+    /// Returns `true` if the data ports of EPSV could not be reached before.
+    pub(super) fn needs_pasv(&self, host: &Host<'_>, port: u16) -> bool {
+        locked(&self.pasv_only).contains(&(server_name(host), port))
+    }
+
+    /// Stores that the data ports of EPSV cannot be reached.
+    pub(super) fn mark_pasv_only(&self, host: &Host<'_>, port: u16) {
+        insert_limited(&self.pasv_only, (server_name(host), port));
     }
 
     /// Returns `true` if the server mishandled pipelined commands before.

@@ -46,7 +46,8 @@ impl fmt::Display for FtpRun {
 
 /// Runs the plan on the suitable idle connections, one after another, then on a new one.
 async fn run_plan(run: FtpRun, ctx: RunContext) -> Result<Outcome, Error> {
-    let FtpRun { plan, servers } = run;
+    let FtpRun { mut plan, servers } = run;
+    plan.fallbacks.pasv_only |= servers.known.needs_pasv(&plan.host, plan.port);
     plan.check_range_supported()?;
     check_active_mode(&plan, &ctx)?;
     let key = servers.pool_key(&plan, &ctx);
