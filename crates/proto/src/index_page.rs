@@ -13,7 +13,7 @@ use bytes::Bytes;
 use fetch_url_core::{PercentEncoded, parse, resolve_reference};
 use html5gum::{Error, StartTag, Token};
 use listing_signs::ListingSigns;
-use listing_signs::leads_to_other_page;
+use listing_signs::has_page_parameter;
 pub(crate) use listing_signs::sorts_columns;
 use row_metadata::RowMetadata;
 
@@ -24,8 +24,8 @@ use crate::{Entry, EntryKind};
 const MAX_FACTS_BYTES: usize = 512;
 /// The maximum length of a reference in bytes.
 const MAX_REFERENCE_BYTES: usize = 8 * 1024;
-/// The elements around the entries of a page, whose ends generators do not omit.
-const CONTAINERS: [&[u8]; 4] = [b"html", b"pre", b"table", b"ul"];
+/// The elements that may contain the entries of a page. Their ends must not be omitted.
+const CONTAINERS: [&[u8]; 3] = [b"pre", b"table", b"ul"];
 /// Text that identifies an index page without links, in lower case.
 const TITLES: [&str; 2] = ["index of", "directory listing"];
 
@@ -47,8 +47,8 @@ pub struct IndexPage {
     is_in_link: bool,
     /// The page ends within a tag or comment.
     ends_in_tag: bool,
-    /// The number of elements around the entries that have no end yet.
-    open_elements: u32,
+    /// The elements that may contain entries and have no end yet, and whether they contain some.
+    open_elements: Vec<bool>,
     /// A link leads to another page of the same listing.
     has_other_pages: bool,
     signs: ListingSigns,
@@ -73,7 +73,7 @@ impl IndexPage {
             is_index: false,
             is_in_link: false,
             ends_in_tag: false,
-            open_elements: 0,
+            open_elements: Vec::new(),
             has_other_pages: false,
             signs: ListingSigns::default(),
         }
@@ -92,11 +92,16 @@ impl IndexPage {
         self.is_index
     }
 
-    /// Returns `true` if the part parsed so far ends within a tag, a comment, the text of a link, or an element whose end
-    /// must not be omitted, or if it links to the next page of the listing. At the end of the page this shows that entries
-    /// may be missing.
-    pub const fn is_partial(&self) -> bool {
-        self.ends_in_tag || self.is_in_link || self.open_elements > 0 || self.has_other_pages
+    /// Returns what is missing at the end of the part parsed so far: it ends within a tag, a comment, the text of a link or
+    /// an element with entries, or it links to other pages of the listing. At the end of the page, entries may be missing.
+    pub fn missing_part(&self) -> Option<&'static str> {
+        if self.ends_in_tag || self.is_in_link {
+            Some("the end of the last tag of the page")
+        } else if self.open_elements.contains(&true) {
+            Some("the end of the element with the entries")
+        } else {
+            self.has_other_pages.then_some("the other pages of the listing")
+        }
     }
 
     /// Parses one HTML token. Returns `None` at the end of the page, and `Some(None)` if the token completed no entry.
@@ -146,7 +151,9 @@ impl IndexPage {
                 }
             }
             name => {
-                self.open_elements += u32::from(CONTAINERS.contains(&name));
+                if CONTAINERS.contains(&name) {
+                    self.open_elements.push(false);
+                }
                 self.separate_words();
             }
         }
@@ -158,7 +165,7 @@ impl IndexPage {
     fn start_row(&mut self, href: &str) -> Option<Entry> {
         self.is_index = true;
         let href = href.trim();
-        self.has_other_pages |= leads_to_other_page(href);
+        self.has_other_pages |= has_page_parameter(href) && self.is_own_url(href);
         let is_absolute = href.contains("//") || href.starts_with('/');
         let is_usable = href.len() <= MAX_REFERENCE_BYTES && (is_absolute || !self.has_other_base);
         // Some servers do not escape spaces.
@@ -174,9 +181,19 @@ impl IndexPage {
         if is_same {
             return None;
         }
+        if let (Some(has_entries), Some(_)) = (self.open_elements.last_mut(), &entry) {
+            *has_entries = true;
+        }
         let done = self.end_row();
         self.row = entry.map(|entry| OpenRow { entry, text: String::new() });
         done
+    }
+
+    /// Returns `true` if a reference leads to the page itself, with another query.
+    fn is_own_url(&self, href: &str) -> bool {
+        let url = resolve_reference(&self.directory, href);
+        canonical_url(url.split(['?', '#']).next().unwrap_or_default())
+            .is_some_and(|url| url == self.directory)
     }
 
     /// Completes the entry of the last link.
@@ -216,7 +233,9 @@ impl IndexPage {
             Token::StartTag(tag) => return self.handle_start_tag(&tag),
             Token::EndTag(tag) => {
                 let name = &**tag.name;
-                self.open_elements -= u32::from(CONTAINERS.contains(&name) && self.open_elements > 0);
+                if CONTAINERS.contains(&name) {
+                    self.open_elements.pop();
+                }
                 match name {
                     b"a" => self.is_in_link = false,
                     b"tr" | b"li" | b"pre" | b"table" | b"ul" => return self.end_row(),

@@ -286,10 +286,14 @@ impl MirrorWalker {
         }
         let is_parsed = |why: &Skipped| !matches!(why, Skipped::NoUrl | Skipped::Nameless);
         let all_parsed = classified.skipped.iter().all(|(_, why)| is_parsed(why));
-        if job.deletes && classified.has_unchecked_names {
-            let words = "--delete keeps all files of this directory: the server sends names only, and excluded names \
-                         may be error messages";
-            self.print_note(&directory.url.redacted().to_string(), words, run);
+        let why_untrusted = match classified.has_unchecked_names {
+            true => Some("the server sends names only, and excluded names may be error messages"),
+            false if is_complete => None,
+            false => Some("its listing may be incomplete"),
+        };
+        if let Some(why) = why_untrusted.filter(|_| job.deletes) {
+            let words = format!("--delete keeps all files of this directory: {why}");
+            self.print_note(&directory.url.redacted().to_string(), &words, run);
         }
         let is_trusted = is_complete && all_parsed && !classified.has_unchecked_names;
         // A faulty server may return an empty page or a menu without links, so an empty listing does not count as complete.

@@ -122,13 +122,12 @@ pub(crate) fn sorts_columns(href: &str) -> bool {
     is_apache || is_caddy
 }
 
-/// Returns `true` if the reference leads to another page of a listing that has several: `?page=2`, `?marker=name`.
-pub(super) fn leads_to_other_page(href: &str) -> bool {
-    let Some((path, query)) = href.split_once('?') else { return false };
+/// Returns `true` if the query of the reference chooses a page of a listing that has several: `?page=2`, `?marker=name`.
+pub(super) fn has_page_parameter(href: &str) -> bool {
+    let Some((_, query)) = href.split_once('?') else { return false };
     let is_page_name = |pair: &str| {
         let name = pair.split('=').next().unwrap_or_default();
         PAGE_PARAMETERS.iter().any(|known| name.eq_ignore_ascii_case(known))
     };
-    // Files have names; the page itself is a directory.
-    (path.is_empty() || path.ends_with(['/', '.'])) && query.split(['&', ';']).take(8).any(is_page_name)
+    query.split(['&', ';']).take(8).any(is_page_name)
 }

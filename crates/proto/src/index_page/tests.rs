@@ -210,29 +210,36 @@ fn generated_pages_are_distinguished_from_pages_with_links() {
 }
 
 #[test]
-fn page_that_may_lack_entries_is_partial() {
+fn page_that_may_lack_entries_says_what_is_missing() {
     let whole = [
         "<title>Index of /d/</title><a href=a>a</a>",
-        "<html><table><tr><td><a href=a>a</a></td></tr></table></html>",
+        "<html><table><tr><td><a href=a>a</a></td></tr></table>",
         "<html><ul><li><a href=a>a</a></ul></html></html>",
         "<pre><a href=\"?C=N;O=D\">Name</a> <a href=\"?view=grid\">Grid</a> <a href=\"x?page=2\">x</a></pre>",
+        // Links of the site, and a description below the entries.
+        "<a href=\"https://blog.test/?p=12\">Blog</a> <a href=\"/shop/?page=2\">Shop</a><pre><a href=a>a</a></pre>",
+        "<table><tr><td><a href=a>a</a></td></tr></table><ul><li>about",
     ];
+    let (tag, element, pages) = (
+        Some("the end of the last tag of the page"),
+        Some("the end of the element with the entries"),
+        Some("the other pages of the listing"),
+    );
     let partial = [
-        "<table><tr><td><a href=a>a</a></td></tr>",
-        "<html><table><tr><td><a href=a>a</a></td></tr></table>",
-        "<pre><a href=a>a</a>\n",
-        "<a href=a>a</a><a href=\"?page=2\">2</a>",
-        "<a href=a>a</a><a href=\"/d/?view=list&amp;Marker=a\">Next</a>",
-        "<a href=a>a</a><a href=\"./?start=100\">Next</a>",
-        "<a href=a>a",
-        "<a href=a>a</a><!-- ",
+        ("<table><tr><td><a href=a>a</a></td></tr>", element),
+        ("<html><table><tr><td><a href=a>a</a></td></tr></html>", element),
+        ("<pre><a href=a>a</a>\n", element),
+        ("<a href=a>a</a><a href=\"?page=2\">2</a>", pages),
+        ("<a href=a>a</a><a href=\"/d/?view=list&amp;Marker=a\">Next</a>", pages),
+        ("<a href=a>a</a><a href=\"./?start=100\">Next</a>", pages),
+        ("<a href=a>a</a><a href=\"http://h/d/?p=2#top\">Next</a>", pages),
+        ("<a href=a>a", tag),
+        ("<a href=a>a</a><!-- ", tag),
     ];
-    for (page, expected) in
-        whole.map(|page| (page, false)).into_iter().chain(partial.map(|page| (page, true)))
-    {
+    for (page, expected) in whole.map(|page| (page, None)).into_iter().chain(partial) {
         let mut index = IndexPage::new(page.as_bytes().to_vec().into(), "http://h/d/");
         while index.process_token().is_some() {}
-        assert_eq!(index.is_partial(), expected, "{page}");
+        assert_eq!(index.missing_part(), expected, "{page}");
     }
 }
 

@@ -69,7 +69,7 @@ const ALL_FILES: [&str; 4] = ["a", "b", "one/x", "two/y"];
 /// The page has the length that its server states, but ends within a tag or link: more entries could have followed.
 #[test]
 fn page_that_was_cut_deletes_nothing() {
-    let page = "<html><title>Index of /d/</title><a href=\"a\">a</a>\n<a href=\"b\">b</a>\n<a href=\"one/\">one/</a></html>";
+    let page = "<html><title>Index of /d/</title><pre><a href=\"a\">a</a>\n<a href=\"b\">b</a>\n<a href=\"one/\">one/</a></pre></html>";
     let second = page.find("<a href=\"b").expect("the second link");
     let comment = format!("{}<!-- {}", &page[..second], &page[second..]);
     let cut_at = |marker: &str| page[..page.find(marker).expect("a marker") + marker.len()].to_owned();
@@ -82,8 +82,8 @@ fn page_that_was_cut_deletes_nothing() {
         (comment, false),
         // Between two rows, and the first page of several.
         (page[..second].to_owned(), false),
-        (format!("{}<a href=\"?page=2\">Next</a></html>", &page[..second]), false),
-        (format!("{}</html>", &page[..second]), true),
+        (format!("{}<a href=\"?page=2\">Next</a></pre></html>", &page[..second]), false),
+        (format!("{}</pre></html>", &page[..second]), true),
     ] {
         let (site, dir) = (Site::new(), temp_dir());
         site.set_reply("/d/", html_reply(page));

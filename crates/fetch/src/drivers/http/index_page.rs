@@ -150,8 +150,8 @@ impl Stream for PageEntries {
                     .find_map(|_| page.index.process_token().map_or(Some(None), |entry| entry.map(Some)))
                 {
                     Some(None) => {
-                        if page.index.is_partial() {
-                            self.terminator_check.set_missing("the end of the last tag of the page");
+                        if let Some(missing) = page.index.missing_part() {
+                            self.terminator_check.set_missing(missing);
                         }
                         return Poll::Ready(no_links_error(&page.index).map(Err));
                     }
