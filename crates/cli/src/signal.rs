@@ -59,12 +59,22 @@ impl Drop for TerminalGuard {
 pub(crate) fn keep_terminal_for_prompt() -> TerminalGuard {
     static WATCHER: Once = Once::new();
     WATCHER.call_once(|| {
-        let Ok(mut signals) = Signals::new(SessionSignals::KINDS) else { return };
+        let kinds = SessionSignals::KINDS.into_iter().filter(|kind| !is_ignored(*kind));
+        let Ok(mut signals) = Signals::new(kinds) else { return };
         let watch = move || signals.forever().for_each(run_default_action_with_echo);
         // If the thread cannot be started, these signals are ignored, which changes no settings.
         let _ = std::thread::Builder::new().name("prompt".to_owned()).stack_size(WATCHDOG_STACK).spawn(watch);
     });
     keep_terminal()
+}
+
+/// Returns `true` if the parent of the process has chosen that it ignores the signal, as `nohup` does. Systems without
+/// /proc do not tell.
+fn is_ignored(kind: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    u32::try_from(kind - 1).is_ok_and(|bit| mask.checked_shr(bit).is_some_and(|rest| rest & 1 == 1))
 }
 
 /// Runs the default action of a signal. While a password is typed, the settings from before the prompt apply to it.

@@ -153,6 +153,39 @@ fn stale_nonce_is_answered_once_more() {
     }
 }
 
+/// RFC 7616 §3.3: the user is not asked again.
+#[test]
+fn typed_password_answers_a_stale_nonce_without_a_second_prompt() {
+    let rounds = AtomicUsize::new(0);
+    let server = http_server(move |request| {
+        match (rounds.fetch_add(1, Ordering::SeqCst), request.header_text("authorization")) {
+            (1, Some(_)) => unauthorized_response(&[&format!("{DIGEST}, stale=true")]),
+            (_, Some(_)) => HttpResponse::new(200).body("object"),
+            _ => unauthorized_response(&[DIGEST]),
+        }
+    });
+    let mut terminal = run_in_terminal("-u u", &server.url("/x"));
+    terminal.expect("assword").expect("prompt appears");
+    terminal.type_secret("pw").expect("terminal echo is off");
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
+    assert_eq!(terminal.screen().matches("assword").count(), 1, "{}", terminal.screen());
+}
+
+/// `nohup` and `trap '' HUP` hold after a prompt, too.
+#[test]
+fn ignored_signal_stays_ignored_after_a_prompt() {
+    let server = http_server(|request| match request.header_text("authorization") {
+        Some(_) => HttpResponse::new(200).body("0123456789").drip(1, Duration::from_millis(150)),
+        None => unauthorized_response(&[BASIC]),
+    });
+    let line = "trap '' HUP; (sleep 1; kill -HUP $$) & exec \"$0\" --retry 0 -o /dev/null -u u \"$1\"";
+    let mut terminal =
+        Terminal::run("sh", &["-c", line, BINARY, &server.url("/x")], 80).expect("start terminal");
+    terminal.expect("assword").expect("prompt appears");
+    terminal.type_secret("pw").expect("terminal echo is off");
+    assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
+}
+
 /// The body of a 401 that is answered is not decoded.
 #[test]
 fn challenge_with_an_unknown_content_coding_is_answered() {
