@@ -3,3 +3,4 @@
 mod credentials;
 mod prompts;
 mod secrets;
+mod terminal_prompts;
