@@ -1,5 +1,5 @@
-//! HTTP authentication challenges: Basic and Digest, and prompts for a missing password by an `--askpass` program or on
-//! the terminal (docs/spec/faults.md, rows 29, 39 and 89).
+//! HTTP authentication challenges: Basic and Digest, and prompts for a missing password by an `--askpass` program
+//! (docs/spec/faults.md, rows 29, 39 and 89). `terminal_prompts.rs` has those on the terminal.
 
 use std::collections::BTreeMap;
 use std::fs;
