@@ -18,6 +18,8 @@ mod fetch {
 mod cli {
     pub(crate) mod config;
     pub(crate) mod error;
+    #[path = "job/option_file.rs"]
+    pub(crate) mod option_file;
     #[path = "job/private_file.rs"]
     pub(crate) mod private_file;
 }
