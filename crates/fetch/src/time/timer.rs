@@ -1,4 +1,4 @@
-//! A timer for sending a datagram again and for rate limits.
+//! A timer for sending a datagram again, for rate limits and for a quiet period.
 
 use std::future::Future as _;
 use std::pin::Pin;
@@ -24,5 +24,25 @@ impl Timer {
         }
         self.0 = None;
         Poll::Ready(())
+    }
+}
+
+/// A period in which nothing happens.
+#[derive(Debug, Default)]
+pub(crate) struct QuietPeriod {
+    started: Option<Instant>,
+    timer: Timer,
+}
+
+impl QuietPeriod {
+    /// Returns `Ready` when `span` has passed since the first call after [`Self::restart`].
+    pub(crate) fn poll_end(&mut self, span: Duration, cx: &mut Context<'_>) -> Poll<()> {
+        let started = *self.started.get_or_insert_with(Instant::now);
+        self.timer.poll_after(started, span, cx)
+    }
+
+    /// Lets the period begin again at the next call of [`Self::poll_end`].
+    pub(crate) const fn restart(&mut self) {
+        self.started = None;
     }
 }

@@ -256,6 +256,17 @@ fn failure_reply_ends_a_transfer_whose_data_connection_stays_open() {
     }
 }
 
+/// The reply overtakes the data, which is kept as the content so far.
+#[test]
+fn data_that_arrives_after_a_failure_reply_is_received() {
+    let replies = FtpAction::PreliminaryReply(b"150 Here.\r\n426 Aborted.\r\n".to_vec());
+    let slow = FtpAction::Drip(10_000, Duration::from_millis(100));
+    let server = start_server(test_config().on("RETR", replies).on("RETR", slow));
+    let result = run_fetch_url(["--retry", "0", &server.url("/a/x")]);
+    assert_eq!(result.exit, 18, "{}", result.stderr);
+    assert!(result.stdout == pattern_vec(0, SIZE), "{} bytes", result.stdout.len());
+}
+
 /// A greeting may arrive in pieces, and a line of its middle may look like its last line.
 #[test]
 fn greeting_that_arrives_in_pieces_is_read_completely() {

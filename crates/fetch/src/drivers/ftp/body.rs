@@ -4,6 +4,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use fetch_url_proto::ftp::{SessionStep, TransferType};
@@ -12,7 +13,12 @@ use tokio::net::TcpStream;
 use super::data_connection::DataConnection;
 use super::server_cache::PooledConnection;
 use crate::body::{CrlfToLf, TerminatorCheck};
+use crate::time::timer::QuietPeriod;
 use crate::{Body, ByteSource, Code, Error, Phase, Proof, RunContext};
+
+/// Maximum time without data after the server has reported a failure. The reply may overtake data, which is kept for a
+/// resume.
+const MAX_DELAY_OF_DATA: Duration = Duration::from_millis(500);
 
 type CompletionFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
@@ -21,6 +27,8 @@ pub(super) struct Transfer {
     state: State,
     /// Set if the final reply states that the data is incomplete.
     terminator_check: TerminatorCheck,
+    /// The time without data since the server reported a failure.
+    late_data: QuietPeriod,
     ctx: RunContext,
 }
 
@@ -37,6 +45,7 @@ impl Transfer {
         Self {
             state: State::Receiving(Box::new((data, pooled))),
             terminator_check: TerminatorCheck::default(),
+            late_data: QuietPeriod::default(),
             ctx: ctx.clone(),
         }
     }
@@ -118,12 +127,14 @@ impl Transfer {
         let Poll::Ready(received) = data.poll_bytes(cx) else {
             if pooled.connection.poll_failure_reply(cx) {
                 // The server has ended the transfer, but may leave the data connection open.
+                ready!(self.late_data.poll_end(MAX_DELAY_OF_DATA, cx));
                 return self.begin_completion();
             }
             let Err(error) = pooled.connection.poll_repeated_preliminary(cx) else { return Poll::Pending };
             self.state = State::Finished;
             return Poll::Ready(Some(Err(error.into())));
         };
+        self.late_data.restart();
         match received {
             Ok(bytes) if !bytes.is_empty() => Poll::Ready(Some(Ok(bytes))),
             Ok(_) => self.begin_completion(),
