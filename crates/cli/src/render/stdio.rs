@@ -23,8 +23,8 @@ pub(crate) fn leave_prompt_line() -> bool {
     IS_ON_PROMPT_LINE.swap(false, Ordering::Relaxed)
 }
 
-/// Writes `text` to standard error. Characters that control a terminal are escaped, whoever they are from: a message
-/// may quote a server, a list or a document. If a prompt waits on the line, the text begins below it.
+/// Writes `text` to standard error. Characters that control a terminal are escaped, because a message may quote a server, a
+/// list or a document. If a prompt waits on the line, the text begins below it.
 pub(crate) fn print_stderr(text: &str) {
     let mut safe = String::with_capacity(text.len());
     if leave_prompt_line() {

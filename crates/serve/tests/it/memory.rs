@@ -12,11 +12,11 @@ use fetch_url_tests::{
 
 use crate::support::{BROWSER, TestServer, options};
 
-/// What the limit counts for an object, in bytes.
+/// The number of bytes that `--max-memory` counts for an object.
 const OBJECT: u64 = 2 << 20;
-/// What the limit counts for the page of an article, in bytes.
+/// The number of bytes that it counts for the page of an article.
 const ARTICLE: u64 = 48 << 20;
-/// What the limit counts for the page of a newsgroup, in bytes.
+/// The number of bytes that it counts for the page of a newsgroup.
 const NEWSGROUP: u64 = 8 << 20;
 
 /// Returns a line of the status of this process, in bytes.

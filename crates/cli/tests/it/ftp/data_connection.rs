@@ -109,6 +109,17 @@ fn pasv_is_used_for_all_files_after_an_unreachable_port_of_epsv() {
     assert_eq!(data_commands(&server), ["EPSV", "PASV", "PASV"]);
 }
 
+/// PASV is not remembered if it did not work: the server has EPSV only, as over IPv6.
+#[test]
+fn epsv_is_used_for_the_next_file_if_pasv_does_not_work_either() {
+    let first = FtpRule::on("EPSV", FtpAction::ClosedPort).nth(1);
+    let server = start_server(test_config().without("PASV").rule(first));
+    let result = run_fetch_url(["--retry", "0", &server.url("/x"), &server.url("/y")]);
+    assert_ne!(result.exit, 0, "{}", result.stderr);
+    assert_eq!(result.stdout_text(), "y", "{}", result.stderr);
+    assert_eq!(data_commands(&server), ["EPSV", "PASV", "EPSV"]);
+}
+
 /// For EPRT, 522 means another network protocol (RFC 2428 §2), and PORT does not support IPv6.
 #[test]
 fn eprt_that_is_refused_over_ipv6_is_unsupported_and_no_tls_error() {

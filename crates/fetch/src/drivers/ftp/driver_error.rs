@@ -7,7 +7,7 @@ use super::reply_text::reply_summary;
 use crate::net::tls;
 use crate::{Code, Error, Hint, Phase};
 
-/// What to do if the server cannot open the data connection.
+/// The hint for a server that cannot open the data connection.
 pub(super) const ACTIVE_MODE_HINT: &str = "without -P (--ftp-port), the client opens the data connection";
 
 /// The reason why a request on a control connection failed.

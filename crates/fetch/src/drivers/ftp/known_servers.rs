@@ -32,12 +32,12 @@ impl KnownServers {
         insert_limited(&self.several_directories, (name, port));
     }
 
-    /// Returns `true` if the data ports of EPSV could not be reached before.
+    /// Returns `true` if PASV worked before, after a data port of EPSV could not be reached.
     pub(super) fn needs_pasv(&self, host: &Host<'_>, port: u16) -> bool {
         locked(&self.pasv_only).contains(&(server_name(host), port))
     }
 
-    /// Stores that the data ports of EPSV cannot be reached.
+    /// Stores that PASV worked after EPSV did not. The next file need not wait for the same timeout.
     pub(super) fn mark_pasv_only(&self, host: &Host<'_>, port: u16) {
         insert_limited(&self.pasv_only, (server_name(host), port));
     }

@@ -130,7 +130,7 @@ fn next_fallback(
         DriverError::Session(SessionError::UnexpectedReply { .. }) if connection.has_pipelined() => {
             Some(fallback_to_sequential(plan, known))
         }
-        DriverError::DataConnectionFailed(error) => fallback_after_data_error(error, plan, known),
+        DriverError::DataConnectionFailed(error) => fallback_after_data_error(error, plan),
         DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. }) => {
             fallback_after_rejection(command, reply.code, plan)
         }
@@ -144,17 +144,11 @@ fn fallback_to_sequential(plan: &FtpPlan, known: &KnownServers) -> (Fallbacks, S
     (Fallbacks { sequential: true, ..plan.fallbacks }, reason.to_owned())
 }
 
-fn fallback_after_data_error(
-    error: &Error,
-    plan: &FtpPlan,
-    known: &KnownServers,
-) -> Option<(Fallbacks, String)> {
+fn fallback_after_data_error(error: &Error, plan: &FtpPlan) -> Option<(Fallbacks, String)> {
     let used = plan.fallbacks;
     match error.code() {
         // A firewall may drop the packets to the port of EPSV, and know only PASV.
         Code::ConnectFailed | Code::TimedOut if !used.pasv_only && !plan.options.no_epsv => {
-            // The next file must not wait for the same timeout.
-            known.mark_pasv_only(&plan.host, plan.port);
             Some((Fallbacks { pasv_only: true, ..used }, format!("{error}: trying PASV")))
         }
         Code::Policy if used.refused_ports < MAX_REFUSED_PORTS => {

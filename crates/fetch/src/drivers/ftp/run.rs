@@ -101,6 +101,9 @@ async fn build_response(
         TransferStart::EmptyListing(meta) => return listing::empty_listing(meta, pooled, plan, ctx).await,
         TransferStart::Receiving { meta, stream, end } => (meta, stream, end),
     };
+    if plan.fallbacks.pasv_only {
+        servers.known.mark_pasv_only(&plan.host, plan.port);
+    }
     let mut data = pooled.connection.secure_data_connection(stream, plan, ctx).await?;
     let overlap = plan.overlap_bytes(meta.offset);
     let comparison = async {

@@ -1,4 +1,4 @@
-//! The two ways to send a request: over a connection of our own, or through a SOCKS proxy with reqwest.
+//! The two ways to send a request: over a connection of this driver, or through a SOCKS proxy with reqwest.
 
 use std::sync::Arc;
 
