@@ -30,15 +30,22 @@ pub(crate) struct Held {
     /// `None` if the message is not a line.
     pub(crate) line: Option<Line>,
     pub(crate) tries: u64,
+    /// The bucket of the line; `None` if another program sent the message.
+    bucket: Option<u16>,
+    /// The number of lines of the bucket that were not handed out when this one was.
+    pub(crate) rest: u64,
 }
 
 impl Held {
     /// Returns the lease of a message whose subject ends with the digest of the line.
     pub(crate) fn new(message: &Message, line: Option<Line>) -> Self {
         let reply = message.reply.clone();
-        let digest = message.subject.rsplit('.').next().unwrap_or_default().to_owned();
-        let tries = reply.as_ref().map_or(1, |reply| tries(reply));
-        Self { reply, digest, line, tries }
+        let mut parts = message.subject.rsplit('.');
+        let digest = parts.next().unwrap_or_default().to_owned();
+        let bucket = parts.next().and_then(|bucket| bucket.parse().ok());
+        let number = |part| reply.as_ref().and_then(|reply| number_in(reply, part));
+        let (tries, rest) = (number(TRIES).unwrap_or(1), number(REST).unwrap_or(0));
+        Self { reply, digest, line, tries, bucket, rest }
     }
 
     /// Tells the server what happens to the line. If the connection is lost, the lease ends by itself.
@@ -49,35 +56,54 @@ impl Held {
     }
 }
 
-/// Returns how often a line was handed out: the fifth part of the reply subject, or the seventh if it has the domain
-/// and the account, too.
-fn tries(reply: &str) -> u64 {
+/// The part of a reply subject that is the number of times that the line was handed out.
+const TRIES: usize = 4;
+/// The part of a reply subject that is the number of lines that the consumer has not handed out.
+const REST: usize = 8;
+
+/// Returns the number that is a part of a reply subject. The subject has two more parts before it if it has the domain
+/// and the account.
+fn number_in(reply: &str, part: usize) -> Option<u64> {
     let dots = reply.bytes().filter(|byte| *byte == b'.').count();
-    let index = if dots > 8 { 6 } else { 4 };
-    reply.split('.').nth(index).and_then(|tries| tries.parse().ok()).unwrap_or(1)
+    let part = if dots > 8 { part + 2 } else { part };
+    reply.split('.').nth(part)?.parse().ok()
 }
 
 /// All leases of a worker.
 #[derive(Default)]
 pub(crate) struct Leases {
-    held: Mutex<HashMap<u64, Arc<Held>>>,
+    state: Mutex<State>,
     /// Notified when the last lease ends.
     last_one_ended: Notify,
 }
 
+#[derive(Default)]
+struct State {
+    held: HashMap<u64, Arc<Held>>,
+    /// The number of leases of each bucket.
+    of_buckets: HashMap<u16, usize>,
+}
+
 impl Leases {
     pub(crate) fn insert(&self, id: u64, held: Arc<Held>) {
-        self.lock().insert(id, held);
+        let mut state = self.lock();
+        if let Some(bucket) = held.bucket {
+            *state.of_buckets.entry(bucket).or_default() += 1;
+        }
+        state.held.insert(id, held);
     }
 
     pub(crate) fn get(&self, id: u64) -> Option<Arc<Held>> {
-        self.lock().get(&id).cloned()
+        self.lock().held.get(&id).cloned()
     }
 
     pub(crate) fn remove(&self, id: u64) -> Option<Arc<Held>> {
-        let mut held = self.lock();
-        let removed = held.remove(&id);
-        if held.is_empty() {
+        let mut state = self.lock();
+        let removed = state.held.remove(&id);
+        if let Some(bucket) = removed.as_ref().and_then(|held| held.bucket) {
+            state.of_buckets.entry(bucket).and_modify(|count| *count -= 1);
+        }
+        if state.held.is_empty() {
             self.last_one_ended.notify_one();
         }
         removed
@@ -89,14 +115,19 @@ impl Leases {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.lock().len()
+        self.lock().held.len()
+    }
+
+    /// Returns the number of leases of a bucket.
+    pub(crate) fn of_bucket(&self, bucket: u16) -> usize {
+        self.lock().of_buckets.get(&bucket).copied().unwrap_or(0)
     }
 
     /// Extends all leases, again and again. `lease` is the time after which the server hands a line to another worker.
     pub(crate) async fn extend(&self, client: &Client, lease: Duration) {
         loop {
             tokio::time::sleep(lease / 3).await;
-            let all: Vec<Arc<Held>> = self.lock().values().cloned().collect();
+            let all: Vec<Arc<Held>> = self.lock().held.values().cloned().collect();
             for held in all {
                 // If the server cannot be reached, another worker may fetch the line, too.
                 held.reply(client, AckKind::Progress).await;
@@ -106,14 +137,14 @@ impl Leases {
 
     /// Gives all lines back, so that other workers get them at once.
     pub(crate) async fn release(&self, client: &Client) {
-        let all: Vec<Arc<Held>> = self.lock().drain().map(|(_, held)| held).collect();
+        let all = std::mem::take(&mut *self.lock()).held.into_values();
         for held in all {
             held.reply(client, AckKind::Nak(None)).await;
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<Held>>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -122,10 +153,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn number_of_tries_is_read_from_both_forms_of_the_reply_subject() {
-        assert_eq!(tries("$JS.ACK.corpus.b10.3.417.418.1795493319412570340.583"), 3);
-        assert_eq!(tries("$JS.ACK.hub.A1B2.corpus.b10.4.417.418.1795493319412570340.583"), 4);
-        assert_eq!(tries("$JS.ACK.hub.A1B2.corpus.b10.5.417.418.1795493319412570340.583.x"), 5);
-        assert_eq!(tries(""), 1);
+    fn tries_and_rest_are_read_from_both_forms_of_the_reply_subject() {
+        let numbers = |reply| (number_in(reply, TRIES), number_in(reply, REST));
+        let short = "$JS.ACK.corpus.b10.3.417.418.1795493319412570340.583";
+        assert_eq!(numbers(short), (Some(3), Some(583)));
+        let long = "$JS.ACK.hub.A1B2.corpus.b10.4.417.418.1795493319412570340.583";
+        assert_eq!(numbers(long), (Some(4), Some(583)));
+        let longer = "$JS.ACK.hub.A1B2.corpus.b10.5.417.418.1795493319412570340.583.x";
+        assert_eq!(numbers(longer), (Some(5), Some(583)));
+        assert_eq!(numbers(""), (None, None));
     }
 }

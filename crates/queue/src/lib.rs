@@ -43,6 +43,7 @@ mod recorder;
 mod repair;
 mod requests;
 mod session;
+mod slots;
 mod status;
 mod worker;
 mod worker_state;

@@ -15,6 +15,7 @@ use tokio::sync::watch::Receiver;
 use crate::lease::Held;
 use crate::line::BadMessage;
 use crate::requests::{Reply, Requests};
+use crate::slots::Reserved;
 use crate::worker::Shared;
 use crate::{Entry, Lease, Line, Outcome, Queue};
 
@@ -24,8 +25,10 @@ const ERROR_WAIT: Duration = Duration::from_secs(1);
 const FAILURE_WAIT: Duration = Duration::from_millis(200);
 /// A line that arrives when all slots are busy is given back after this time.
 const SURPLUS_WAIT: Duration = Duration::from_secs(2);
-/// After a surplus line, further lines of the same request are given back for this time.
-const DRAIN_WAIT: Duration = Duration::from_millis(200);
+/// How long the slots for lines that a bucket is expected to have stay reserved.
+const RESERVATION_TIME: Duration = Duration::from_millis(500);
+/// The longest wait for the end of the requests of a bucket.
+const END_TIME: Duration = Duration::from_secs(1);
 /// The delay of a line that only newer workers understand.
 const NEWER_DELAY: Duration = Duration::from_secs(60);
 /// The maximum number of requests that wait at a bucket, one for each worker.
@@ -53,20 +56,31 @@ impl Queue {
     }
 }
 
-/// Requests lines of one bucket while the worker has free slots.
-pub(crate) async fn pull_bucket(shared: Arc<Shared>, number: u16) {
+/// Requests lines of one bucket while the worker has free slots. `expected` is the number of lines in it at the start.
+pub(crate) async fn pull_bucket(shared: Arc<Shared>, number: u16, mut expected: u64) {
     let mut reconnected = shared.queue.session.reconnected();
     let mut new_consumers = shared.new_consumers.subscribe();
     loop {
+        tokio::select! {
+            biased;
+            () = shared.stopped() => return,
+            // A worker that is busy for long has no request at the server: another worker gets the lines.
+            _ = shared.slots.reserve(|_| Some(0)) => {}
+        }
         reconnected.mark_unchanged();
         new_consumers.mark_unchanged();
         match Requests::open(&shared.queue, number).await {
             Ok(requests) => {
-                let mut bucket = Bucket { shared: shared.clone(), requests, lines_without_entry: 0 };
-                tokio::select! {
+                let mut bucket =
+                    Bucket { shared: shared.clone(), number, requests, expected, lines_without_entry: 0 };
+                let is_stopped = tokio::select! {
                     biased;
-                    () = shared.stopped() => return bucket.give_back_rest().await,
-                    () = bucket.take_lines(&mut reconnected, &mut new_consumers) => {}
+                    () = shared.stopped() => true,
+                    () = bucket.take_lines(&mut reconnected, &mut new_consumers) => false,
+                };
+                expected = bucket.give_back_rest().await;
+                if is_stopped {
+                    return;
                 }
             }
             Err(_) => tokio::time::sleep(ERROR_WAIT).await,
@@ -77,46 +91,77 @@ pub(crate) async fn pull_bucket(shared: Arc<Shared>, number: u16) {
 /// A bucket from which lines are taken.
 struct Bucket {
     shared: Arc<Shared>,
+    number: u16,
     requests: Requests,
+    /// The number of lines that the server is expected to hand out at once. Slots are reserved for them, because the
+    /// buckets together may have more lines than the worker has slots, and the server counts each time that it hands
+    /// out a line as a try.
+    expected: u64,
     /// The number of lines in a row that were handed out once and had no entry.
     lines_without_entry: u16,
 }
 
 impl Bucket {
     /// Requests lines and offers them to the worker, until the server may have forgotten the requests or what it has
-    /// handed out, or until a request has delivered more lines than the worker has free slots.
+    /// handed out, until a line has found no free slot, or until all slots have been busy for a while.
     async fn take_lines(&mut self, reconnected: &mut Receiver<u64>, new_consumers: &mut Receiver<u64>) {
         loop {
-            let free = self.shared.wait_for_free_slot().await;
+            let reserved = self.reserve().await;
             // An error means that the connection was closed for good.
             if reconnected.has_changed().unwrap_or(false) || new_consumers.has_changed().unwrap_or(false) {
                 return;
             }
-            let active = self.shared.active_buckets.load(Ordering::Relaxed).max(1);
-            let count = (free / active).clamp(1, usize::from(self.shared.options.host_limit));
             let has_forgotten = async {
                 tokio::select! {
                     _ = reconnected.changed() => {}
                     _ = new_consumers.changed() => {}
                 }
             };
-            if self.request(count, has_forgotten).await.is_break() {
+            if self.request(reserved, has_forgotten).await.is_break() {
                 return;
             }
         }
     }
 
-    /// Withdraws the requests, and gives back the lines that the server has handed out and that have not been offered.
-    /// Otherwise the server could hand the lines that the worker gives back to these requests.
-    async fn give_back_rest(self) {
-        for message in self.requests.end().await {
-            Held::new(&message, None).reply(&self.shared.client, AckKind::Nak(None)).await;
-        }
+    /// Waits until a slot is free and the bucket is below the limit per host, and reserves slots for the lines that the
+    /// bucket is expected to have.
+    async fn reserve(&self) -> Reserved {
+        let host_limit = usize::from(self.shared.options.host_limit);
+        let expected = usize::try_from(self.expected).unwrap_or(usize::MAX);
+        let count = |free: usize| {
+            let rest_of_limit = host_limit.saturating_sub(self.shared.leases.of_bucket(self.number));
+            let active = self.shared.active_buckets.load(Ordering::Relaxed).max(1);
+            (rest_of_limit > 0).then(|| (free / active).clamp(1, rest_of_limit).min(expected))
+        };
+        self.shared.slots.reserve(count).await
     }
 
-    /// Requests `count` lines and offers them to the worker. Returns a break if lines of the request may still come.
-    async fn request(&mut self, count: usize, has_forgotten: impl Future<Output = ()>) -> ControlFlow<()> {
-        if self.requests.send(count).await.is_err() {
+    /// Withdraws the requests, and gives back the lines that the server has handed out and that have not been offered.
+    /// Otherwise the server could hand the lines that the worker gives back to these requests. Returns the number of
+    /// lines that the bucket is expected to have.
+    async fn give_back_rest(self) -> u64 {
+        let Self { shared, requests, expected, .. } = self;
+        // If the server does not answer, the leases of such lines end by themselves.
+        let rest = tokio::time::timeout(END_TIME, requests.end()).await.unwrap_or_default();
+        for message in &rest {
+            Held::new(message, None).reply(&shared.client, AckKind::Nak(None)).await;
+        }
+        expected.max(u64::try_from(rest.len()).unwrap_or(0))
+    }
+
+    /// Requests lines and offers them to the worker: as many as slots are reserved, or one that may come at any time.
+    /// Returns a break if lines of the request may still come.
+    async fn request(
+        &mut self,
+        mut reserved: Reserved,
+        has_forgotten: impl Future<Output = ()>,
+    ) -> ControlFlow<()> {
+        let count = reserved.count().max(1);
+        let is_sent = match reserved.count() {
+            0 => self.requests.send_for_next().await,
+            count => self.requests.send_for_available(count).await,
+        };
+        if is_sent.is_err() {
             tokio::time::sleep(ERROR_WAIT).await;
             return ControlFlow::Break(());
         }
@@ -127,36 +172,41 @@ impl Bucket {
             let reply = tokio::select! {
                 biased;
                 reply = self.requests.next() => reply,
+                () = reservation_ends(&reserved) => {
+                    self.expected = 0;
+                    return ControlFlow::Break(());
+                }
                 () = &mut has_forgotten => return ControlFlow::Break(()),
+                () = self.shared.slots.are_all_busy_for_long() => return ControlFlow::Break(()),
             };
             let message = match reply {
                 Reply::Line(message) => message,
-                Reply::Expired => return ControlFlow::Continue(()),
+                Reply::NoMoreLines => {
+                    self.expected = 0;
+                    return ControlFlow::Continue(());
+                }
                 Reply::Failed => {
                     tokio::time::sleep(FAILURE_WAIT).await;
                     return ControlFlow::Break(());
                 }
             };
             active.mark(&self.shared);
-            if !self.offer(&message, SURPLUS_WAIT).await {
-                while let Ok(Reply::Line(message)) =
-                    tokio::time::timeout(DRAIN_WAIT, self.requests.next()).await
-                {
-                    self.offer(&message, Duration::ZERO).await;
-                }
+            if !self.offer(&message, &mut reserved).await {
+                self.expected = self.expected.max(1);
                 return ControlFlow::Break(());
             }
         }
         ControlFlow::Continue(())
     }
 
-    /// Hands a line to a free slot of the worker. Returns `false` if it was given back, because no slot was free in time.
-    async fn offer(&mut self, message: &Message, patience: Duration) -> bool {
+    /// Hands a line to a slot of the worker. Returns `false` if it was given back, because no slot was free in time.
+    async fn offer(&mut self, message: &Message, reserved: &mut Reserved) -> bool {
         let shared = &self.shared;
         let line = Line::from_message(&message.payload);
         let id = shared.next_id();
         let held = Arc::new(Held::new(message, line.as_ref().ok().cloned()));
         let tries = held.tries;
+        self.expected = held.rest;
         shared.leases.insert(id, held.clone());
         if self.is_finished(&held).await {
             self.shared.acknowledge(id, &held).await;
@@ -165,7 +215,7 @@ impl Bucket {
         let shared = &self.shared;
         match line {
             Ok(line) => {
-                if shared.hand_over(Lease { id, line, tries }, patience).await {
+                if shared.slots.hand_over(Lease { id, line, tries }, reserved, SURPLUS_WAIT).await {
                     return true;
                 }
                 give_back(shared, id, None).await;
@@ -179,7 +229,7 @@ impl Bucket {
                 true
             }
             Err(BadMessage::Newer(version)) => {
-                shared.note_newer(&held.digest, version);
+                shared.slots.report_newer(&held.digest, version);
                 give_back(shared, id, Some(NEWER_DELAY)).await;
                 true
             }
@@ -213,6 +263,15 @@ impl Bucket {
     }
 }
 
+/// Waits until slots that are reserved have waited for long enough: the server does not answer at once if the limit per
+/// host is reached.
+async fn reservation_ends(reserved: &Reserved) {
+    match reserved.count() {
+        0 => std::future::pending().await,
+        _ => tokio::time::sleep(RESERVATION_TIME).await,
+    }
+}
+
 /// Counts a bucket as active while a request of it delivers lines.
 #[derive(Default)]
 struct ActiveBucket(std::cell::OnceCell<Arc<Shared>>);
@@ -238,6 +297,7 @@ async fn give_back(shared: &Shared, id: u64, delay: Option<Duration>) {
     if let Some(held) = shared.leases.remove(id) {
         // Without this message, the line is handed out again when the lease ends.
         held.reply(&shared.client, AckKind::Nak(delay)).await;
+        shared.slots.check_again();
     }
 }
 

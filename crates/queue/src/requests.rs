@@ -27,7 +27,7 @@ pub(crate) struct Requests {
 pub(crate) enum Reply {
     Line(Box<Message>),
     /// The server has no more lines for this request.
-    Expired,
+    NoMoreLines,
     /// The server has refused the request.
     Failed,
 }
@@ -41,9 +41,17 @@ impl Requests {
         Ok(Self { client, subject, inbox, replies })
     }
 
-    /// Requests `count` lines.
-    pub(crate) async fn send(&self, count: usize) -> Result<(), async_nats::PublishError> {
-        let request = format!(r#"{{"batch":{count},"expires":{}}}"#, EXPIRES.as_nanos());
+    /// Requests up to `count` lines that the server can hand out at once.
+    pub(crate) async fn send_for_available(&self, count: usize) -> Result<(), async_nats::PublishError> {
+        self.send(format!(r#"{{"batch":{count},"no_wait":true}}"#)).await
+    }
+
+    /// Requests a line, and waits for it at the server.
+    pub(crate) async fn send_for_next(&self) -> Result<(), async_nats::PublishError> {
+        self.send(format!(r#"{{"batch":1,"expires":{}}}"#, EXPIRES.as_nanos())).await
+    }
+
+    async fn send(&self, request: String) -> Result<(), async_nats::PublishError> {
         let (subject, inbox) = (self.subject.clone(), self.inbox.clone());
         self.client.publish_with_reply(subject, inbox, Bytes::from(request)).await
     }
@@ -69,7 +77,7 @@ impl Requests {
         let Some(message) = reply else { return Reply::Failed };
         match message.status {
             None | Some(StatusCode::OK) => Reply::Line(Box::new(message)),
-            Some(StatusCode::TIMEOUT) => Reply::Expired,
+            Some(StatusCode::TIMEOUT | StatusCode::NOT_FOUND) => Reply::NoMoreLines,
             Some(_) => Reply::Failed,
         }
     }

@@ -1,6 +1,6 @@
 //! A worker: it takes lines from the queue, keeps their leases, and stores their results.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,8 +15,9 @@ use tokio::task::JoinSet;
 
 use crate::bucket::host_of;
 use crate::lease::{Held, Leases};
-use crate::pull::{newer_error, pull_bucket};
+use crate::pull::pull_bucket;
 use crate::recorder::{Finished, Recorder};
+use crate::slots::Slots;
 use crate::worker_state::Totals;
 use crate::{Entry, Lease, Outcome, Queue};
 
@@ -63,11 +64,7 @@ pub(crate) struct Shared {
     pub(crate) totals: Mutex<Totals>,
     /// The connection, for messages without an answer.
     pub(crate) client: Client,
-    slots: Mutex<Slots>,
-    /// Notified when a slot becomes free.
-    slot_is_free: Notify,
-    /// Notified when a line, an error or the end is ready.
-    is_ready: Notify,
+    pub(crate) slots: Arc<Slots>,
     next_id: AtomicU64,
     notes: Mutex<VecDeque<Error>>,
     has_note: Notify,
@@ -75,16 +72,6 @@ pub(crate) struct Shared {
     is_stopped: watch::Sender<bool>,
     /// Changes when a consumer was opened anew, so that requests are sent again.
     pub(crate) new_consumers: watch::Sender<u64>,
-}
-
-#[derive(Default)]
-struct Slots {
-    /// The number of callers that wait for a line.
-    waiting: usize,
-    ready: VecDeque<Result<Lease, Error>>,
-    has_ended: bool,
-    /// Lines that only newer workers understand.
-    newer: HashSet<String>,
 }
 
 impl Worker {
@@ -95,7 +82,7 @@ impl Worker {
     /// answer.
     pub async fn start(queue: &Queue, options: WorkerOptions) -> Result<Self, Error> {
         let open = (0..queue.buckets).map(|bucket| queue.consumer(bucket, options.host_limit));
-        let _consumers: Vec<_> = stream::iter(open).buffer_unordered(PARALLEL_OPENS).try_collect().await?;
+        let consumers: Vec<_> = stream::iter(open).buffered(PARALLEL_OPENS).try_collect().await?;
         let shared = Arc::new(Shared {
             queue: queue.clone(),
             options,
@@ -103,9 +90,7 @@ impl Worker {
             active_buckets: AtomicUsize::new(0),
             totals: Mutex::default(),
             client: queue.session.context().client(),
-            slots: Mutex::default(),
-            slot_is_free: Notify::new(),
-            is_ready: Notify::new(),
+            slots: Arc::default(),
             next_id: AtomicU64::new(0),
             notes: Mutex::default(),
             has_note: Notify::new(),
@@ -116,8 +101,8 @@ impl Worker {
         let mut background = JoinSet::new();
         background.spawn(Recorder::open(&shared).await?.run(results));
         let (mut pulls, mut tasks) = (JoinSet::new(), JoinSet::new());
-        for bucket in 0..queue.buckets {
-            pulls.spawn(pull_bucket(shared.clone(), bucket));
+        for (bucket, consumer) in (0..).zip(consumers) {
+            pulls.spawn(pull_bucket(shared.clone(), bucket, consumer.cached_info().num_pending));
         }
         let (leases, state, idle) = (shared.clone(), shared.clone(), shared.clone());
         tasks.spawn(async move { leases.leases.extend(&leases.client, leases.queue.lease).await });
@@ -134,22 +119,7 @@ impl Worker {
 
     /// Returns the next line, or `None` when the queue is empty. An error is that of a line that stays in the queue.
     pub async fn next(&self) -> Option<Result<Lease, Error>> {
-        let _waiting = WaitingSlot::new(&self.shared);
-        loop {
-            let is_ready = self.shared.is_ready.notified();
-            let mut is_ready = std::pin::pin!(is_ready);
-            is_ready.as_mut().enable();
-            {
-                let mut slots = self.shared.slots();
-                if let Some(line) = slots.ready.pop_front() {
-                    return Some(line);
-                }
-                if slots.has_ended {
-                    return None;
-                }
-            }
-            is_ready.await;
-        }
+        self.shared.slots.next().await
     }
 
     /// Returns the number of times that the line of a lease was handed out.
@@ -171,6 +141,7 @@ impl Worker {
     /// Gives a line back. It is handed out again after `delay`; until then it counts as one of its host.
     pub fn delay(&self, id: u64, delay: Duration) {
         let Some(held) = self.shared.leases.remove(id) else { return };
+        self.shared.slots.check_again();
         if let Some(url) = held.line.as_ref().and_then(|line| line.urls().first()) {
             let now = Instant::now();
             let until = now.checked_add(delay).unwrap_or(now);
@@ -228,28 +199,7 @@ impl Worker {
     }
 }
 
-/// Counts a caller of [`Worker::next`] as a free slot while it waits.
-struct WaitingSlot<'w>(&'w Shared);
-
-impl<'w> WaitingSlot<'w> {
-    fn new(shared: &'w Shared) -> Self {
-        shared.slots().waiting += 1;
-        shared.slot_is_free.notify_waiters();
-        Self(shared)
-    }
-}
-
-impl Drop for WaitingSlot<'_> {
-    fn drop(&mut self) {
-        self.0.slots().waiting -= 1;
-    }
-}
-
 impl Shared {
-    fn slots(&self) -> MutexGuard<'_, Slots> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn totals(&self) -> MutexGuard<'_, Totals> {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -263,37 +213,6 @@ impl Shared {
         let mut is_stopped = self.is_stopped.subscribe();
         // An error means that the worker was dropped.
         let _dropped = is_stopped.wait_for(|is_stopped| *is_stopped).await;
-    }
-
-    /// Waits until a slot is free. Returns the number of free slots.
-    pub(crate) async fn wait_for_free_slot(&self) -> usize {
-        loop {
-            let free = self.slot_is_free.notified();
-            let mut free = std::pin::pin!(free);
-            free.as_mut().enable();
-            let count = self.slots().free();
-            if count > 0 {
-                return count;
-            }
-            free.await;
-        }
-    }
-
-    /// Hands a line to a free slot. Returns `false` if there is none within `patience`.
-    pub(crate) async fn hand_over(&self, lease: Lease, patience: Duration) -> bool {
-        let deadline = tokio::time::Instant::now() + patience;
-        loop {
-            if tokio::time::timeout_at(deadline, self.wait_for_free_slot()).await.is_err() {
-                return false;
-            }
-            let mut slots = self.slots();
-            if slots.free() > 0 {
-                slots.ready.push_back(Ok(lease));
-                drop(slots);
-                self.is_ready.notify_waiters();
-                return true;
-            }
-        }
     }
 
     /// Stores the final entry of a line and acknowledges it. It tries until the server answers.
@@ -315,21 +234,12 @@ impl Shared {
     pub(crate) async fn acknowledge(&self, id: u64, held: &Held) {
         held.reply(&self.client, AckKind::Ack).await;
         self.leases.remove(id);
+        self.slots.check_again();
     }
 
     fn note(&self, error: Error) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).push_back(error);
         self.has_note.notify_one();
-    }
-
-    /// Reports a line that only newer workers understand, once.
-    pub(crate) fn note_newer(&self, digest: &str, version: u64) {
-        let mut slots = self.slots();
-        if slots.newer.insert(digest.to_owned()) {
-            slots.ready.push_back(Err(newer_error(version)));
-            drop(slots);
-            self.is_ready.notify_waiters();
-        }
     }
 
     /// While the worker has no lines: ends it when the queue has none but those that only newer workers understand, and
@@ -345,36 +255,18 @@ impl Shared {
                     continue;
                 }
             }
-            if self.leases.len() > 0 || self.slots().free() == 0 {
+            if self.leases.len() > 0 || self.slots.are_all_busy() {
                 continue;
             }
             let Ok(info) = self.queue.lines.get_info().await else { continue };
-            let newer = u64::try_from(self.slots().newer.len()).unwrap_or(u64::MAX);
-            if info.state.messages > newer {
+            if info.state.messages > self.slots.newer_lines() {
                 if wait < IDLE_WAIT.1 {
                     continue;
                 }
                 has_stuck_lines = self.hand_out_stuck_lines(info.state.messages, has_stuck_lines).await;
-            } else if !self.options.waits && self.end_if_nothing_is_ready() {
+            } else if !self.options.waits && self.slots.end_if_nothing_is_ready() {
                 return;
             }
         }
-    }
-
-    fn end_if_nothing_is_ready(&self) -> bool {
-        let mut slots = self.slots();
-        if !slots.ready.is_empty() {
-            return false;
-        }
-        slots.has_ended = true;
-        drop(slots);
-        self.is_ready.notify_waiters();
-        true
-    }
-}
-
-impl Slots {
-    fn free(&self) -> usize {
-        self.waiting.saturating_sub(self.ready.len())
     }
 }

@@ -48,8 +48,11 @@ pub(crate) fn print_retried(counts: RetryCounts) -> Result<(), Error> {
 pub(crate) fn print_failed(failed: &FailedLine) -> Result<(), Error> {
     let Outcome::Failed { code, exit_status, message } = &failed.entry.outcome else { return Ok(()) };
     let reason = sanitise(message.replace('\n', " ").as_bytes());
-    let tries = failed.entry.tries;
-    let mut text = format!("# {exit_status} {code}, {tries} tries: {reason}\n");
+    let tries = match failed.entry.tries {
+        1 => "1 try".to_owned(),
+        tries => format!("{tries} tries"),
+    };
+    let mut text = format!("# {exit_status} {code}, {tries}: {reason}\n");
     if let Some(line) = &failed.line {
         text.push_str(&line.to_list_line());
         text.push('\n');

@@ -209,7 +209,7 @@ fn failed_lines_are_listed_for_input_file_and_retried() {
     assert_eq!((site.count("done"), site.count("failed")), (1, 1));
     let failed = site.run(&["failed", &site.queue()]).text();
     let line = format!("{}\tmissing\n", site.http.url("missing"));
-    assert!(failed.starts_with("# 78 not_found, 1 tries: ") && failed.ends_with(&line), "{failed}");
+    assert!(failed.starts_with("# 78 not_found, 1 try: ") && failed.ends_with(&line), "{failed}");
     fs::write(site.directory.path().join("failed"), &failed).expect("written");
     let fed = site.run(&["add", &site.queue(), "--input-file", "failed"]).text();
     assert_eq!(fed, "added 0; already waiting 0; already done 0; already failed 1\n");

@@ -111,7 +111,7 @@ fn message_that_is_no_line_is_recorded_as_failed_and_others_are_fetched() {
     assert_eq!((site.count("done"), site.count("failed"), site.count("waiting")), (1, 2, 0));
     let failed = site.run(&["failed", &site.queue()]).text();
     assert!(
-        failed.lines().all(|line| line.starts_with("# 2 usage, 1 tries: the message is not a line")),
+        failed.lines().all(|line| line.starts_with("# 2 usage, 1 try: the message is not a line")),
         "{failed}"
     );
     assert!(!site.directory.path().join("x").exists());

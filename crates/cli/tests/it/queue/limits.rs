@@ -91,3 +91,23 @@ fn line_of_a_host_that_stays_busy_fails_after_max_tries() {
     assert!(failed.starts_with("# 92 busy, 3 tries: "), "{failed}");
     assert_eq!(site.http.requests().len(), 3);
 }
+
+#[test]
+fn lines_of_more_hosts_than_slots_are_handed_out_once() {
+    // The list of failed lines has the number of tries.
+    let answer = |_: &str| {
+        std::thread::sleep(Duration::from_millis(400));
+        HttpResponse::new(404)
+    };
+    let Some(site) = Site::start_with(answer) else { return };
+    let port = site.http.addr().port();
+    let list: String = (0..40).map(|number| format!("http://h{number}.test:{port}/f\tf{number}\n")).collect();
+    std::fs::write(site.directory.path().join("list"), list).expect("written");
+    assert_eq!(site.run(&["add", &site.queue(), "--input-file", "list"]).exit, 0);
+    let connect_to = format!("::127.0.0.1:{port}");
+    let options = ["--parallel-max", "2", "--connect-to", &connect_to];
+    let mut workers = [site.spawn_worker(&options), site.spawn_worker(&options)];
+    assert_eq!(workers.each_mut().map(super::Running::wait), [Some(78); 2]);
+    let failed = site.run(&["failed", &site.queue()]).text();
+    assert_eq!(failed.matches(", 1 try: ").count(), 40, "{failed}");
+}
