@@ -1,6 +1,6 @@
 //! The rate limit and the minimum rate of a body.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
@@ -13,32 +13,111 @@ const MAX_SLEEP: Duration = Duration::from_millis(200);
 /// Unused rate allowance is kept for this time, so that a short burst may exceed the limit.
 const MAX_BURST: Duration = Duration::from_millis(200);
 
-/// The rate limit of a fetcher, which its transfers share.
+/// The sleep of a transfer that waits for another one, which has received less.
+const TURN_SLEEP: Duration = Duration::from_millis(5);
+/// A transfer that has not asked again for this time does not wait any more, such as one whose file is being written.
+const MAX_WAIT_AGE: Duration = Duration::from_secs(1);
+
+/// The rate limit of a fetcher, which its transfers share. The transfer that has received the least goes first
+/// (start-time fair queuing): chunks of FTP are many times as large as those of HTTP.
 #[derive(Debug)]
 pub(crate) struct SharedRate {
     /// In bytes per second.
     max_rate: u64,
+    state: Mutex<SharedState>,
+}
+
+#[derive(Debug)]
+struct SharedState {
     /// The moment from which the next chunk may be read.
-    ready_at: Mutex<Instant>,
+    ready_at: Instant,
+    /// The bytes that the last transfer had received before its last chunk. A new transfer starts with them.
+    floor: u64,
+    /// The transfers that wait.
+    waiting: Vec<Waiter>,
+    next_id: u64,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    id: u64,
+    received: u64,
+    asked: Instant,
 }
 
 impl SharedRate {
     /// Returns `None` if `limits` has no rate limit.
     pub(crate) fn from_limits(limits: &Limits) -> Option<Arc<Self>> {
-        let ready_at = Mutex::new(Instant::now());
         // A limit of 0 would divide by zero.
-        limits.max_rate.map(|max_rate| Arc::new(Self { max_rate: max_rate.max(1), ready_at }))
+        limits.max_rate.map(|max_rate| Arc::new(Self::new(max_rate.max(1))))
     }
 
-    fn ready_at(&self) -> Instant {
-        *self.ready_at.lock().unwrap_or_else(PoisonError::into_inner)
+    fn new(max_rate: u64) -> Self {
+        let state = SharedState { ready_at: Instant::now(), floor: 0, waiting: Vec::new(), next_id: 0 };
+        Self { max_rate, state: Mutex::new(state) }
     }
 
-    fn record(&self, bytes: usize) {
-        let mut ready_at = self.ready_at.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = Instant::now().checked_sub(MAX_BURST).map_or(*ready_at, |burst| burst.max(*ready_at));
-        let cost = Duration::from_secs_f64(bytes as f64 / self.max_rate as f64);
-        *ready_at = start.checked_add(cost).unwrap_or(start);
+    fn lock(&self) -> MutexGuard<'_, SharedState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SharedState {
+    /// Returns how long a transfer must wait for its next chunk; `None` if it may be read now.
+    fn wait_of(&mut self, id: u64, received: u64, now: Instant) -> Option<Duration> {
+        self.waiting.retain(|waiter| waiter.id != id && now.duration_since(waiter.asked) < MAX_WAIT_AGE);
+        let is_first = self.waiting.iter().all(|waiter| waiter.received >= received);
+        if is_first && self.ready_at <= now {
+            return None;
+        }
+        self.waiting.push(Waiter { id, received, asked: now });
+        let wait = self.ready_at.saturating_duration_since(now);
+        Some(if is_first { wait } else { wait.max(TURN_SLEEP) })
+    }
+
+    fn record(&mut self, cost: Duration) {
+        let start =
+            Instant::now().checked_sub(MAX_BURST).map_or(self.ready_at, |burst| burst.max(self.ready_at));
+        self.ready_at = start.checked_add(cost).unwrap_or(start);
+    }
+}
+
+/// The share of one transfer in the rate limit.
+#[derive(Debug)]
+struct Share {
+    rate: Arc<SharedRate>,
+    id: u64,
+    /// The bytes that count for the order of the transfers.
+    received: u64,
+}
+
+impl Share {
+    fn new(rate: Arc<SharedRate>) -> Self {
+        let mut state = rate.lock();
+        let (id, received) = (state.next_id, state.floor);
+        state.next_id += 1;
+        drop(state);
+        Self { rate, id, received }
+    }
+
+    fn wait(&self, now: Instant) -> Option<Duration> {
+        self.rate.lock().wait_of(self.id, self.received, now)
+    }
+
+    fn record(&mut self, bytes: usize) {
+        let cost = Duration::from_secs_f64(bytes as f64 / self.rate.max_rate as f64);
+        let mut state = self.rate.lock();
+        state.record(cost);
+        // A transfer that was slow for a while does not catch up at the expense of the others.
+        self.received = self.received.max(state.floor);
+        state.floor = self.received;
+        self.received = self.received.saturating_add(bytes as u64);
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.rate.lock().waiting.retain(|waiter| waiter.id != self.id);
     }
 }
 
@@ -46,7 +125,7 @@ impl SharedRate {
 /// rate.
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
-    max_rate: Option<Arc<SharedRate>>,
+    share: Option<Share>,
     timer: Timer,
     min_rate: Option<MinRateCheck>,
 }
@@ -74,18 +153,16 @@ impl RateLimiter {
             timer: Timer::default(),
         });
         let is_any = max_rate.is_some() || min_rate.is_some();
-        is_any.then(|| Self { max_rate, timer: Timer::default(), min_rate })
+        is_any.then(|| Self { share: max_rate.map(Share::new), timer: Timer::default(), min_rate })
     }
 
     /// Returns `Ready` when the rate limit allows more bytes. Wakes the task at least every [`MAX_SLEEP`].
     pub(crate) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(max_rate) = &self.max_rate else { return Poll::Ready(()) };
-        let (now, ready_at) = (Instant::now(), max_rate.ready_at());
-        if ready_at <= now {
-            return Poll::Ready(());
-        }
-        ready!(self.timer.poll_after(now, MAX_SLEEP.min(ready_at - now), cx));
-        if max_rate.ready_at() > Instant::now() {
+        let Some(share) = &self.share else { return Poll::Ready(()) };
+        let now = Instant::now();
+        let Some(wait) = share.wait(now) else { return Poll::Ready(()) };
+        ready!(self.timer.poll_after(now, MAX_SLEEP.min(wait), cx));
+        if share.wait(Instant::now()).is_some() {
             // The caller checks its deadlines and polls again.
             cx.waker().wake_by_ref();
             return Poll::Pending;
@@ -95,8 +172,8 @@ impl RateLimiter {
 
     /// Records the receipt of `bytes` bytes.
     pub(crate) fn record(&mut self, bytes: usize) {
-        if let Some(max_rate) = &self.max_rate {
-            max_rate.record(bytes);
+        if let Some(share) = &mut self.share {
+            share.record(bytes);
         }
         if let Some(min_rate) = &mut self.min_rate {
             min_rate.received = min_rate.received.saturating_add(bytes as u64);
@@ -117,5 +194,54 @@ impl RateLimiter {
             }
             (min_rate.started, min_rate.received) = (Instant::now(), 0);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Serves `chunks` chunks of the transfers, whose chunks have these sizes, and returns the bytes of each.
+    fn serve<const N: usize>(chunks: usize, sizes: [usize; N]) -> [u64; N] {
+        let rate = Arc::new(SharedRate::new(u64::MAX));
+        let mut shares = sizes.map(|_| Share::new(rate.clone()));
+        let mut received = sizes.map(|_| 0);
+        let now = Instant::now();
+        for _ in 0..chunks {
+            rate.lock().ready_at = now + MAX_SLEEP;
+            assert!(shares.iter().all(|share| share.wait(now).is_some()));
+            rate.lock().ready_at = now;
+            let turn = (0..N).find(|&index| shares[index].wait(now).is_none()).expect("one of them may read");
+            shares[turn].record(sizes[turn]);
+            received[turn] += sizes[turn] as u64;
+        }
+        received
+    }
+
+    #[test]
+    fn transfers_share_the_rate_by_bytes_whatever_the_size_of_their_chunks() {
+        let [ftp, http] = serve(1700, [256 * 1024, 16 * 1024]);
+        assert!(ftp.abs_diff(http) <= 256 * 1024, "{ftp} {http}");
+        let [first, second, third] = serve(999, [1000; 3]);
+        assert!(first.abs_diff(second) <= 1000 && second.abs_diff(third) <= 1000, "{first} {second} {third}");
+    }
+
+    #[test]
+    fn transfer_that_ended_or_asks_no_more_does_not_delay_the_others() {
+        let rate = Arc::new(SharedRate::new(u64::MAX));
+        let mut first = Share::new(rate.clone());
+        let second = Share::new(rate.clone());
+        first.record(1000);
+        rate.lock().ready_at = Instant::now() + Duration::from_secs(60);
+        assert!(second.wait(Instant::now()).is_some());
+        rate.lock().ready_at = Instant::now();
+        let now = Instant::now();
+        assert!(first.wait(now).is_some(), "the second one has received less");
+        assert!(first.wait(now + MAX_WAIT_AGE).is_none());
+        drop(second);
+        assert!(first.wait(now).is_none());
+        // A new transfer does not get the bytes that the first one has received before.
+        let third = Share::new(rate);
+        assert!(third.received <= first.received && first.received - third.received <= 1000);
     }
 }
