@@ -12,7 +12,12 @@ use crate::flags::{TlsFlags, TlsMax};
 pub(super) fn options(flags: &TlsFlags) -> Result<TlsOptions, Error> {
     let mut options = TlsOptions::default();
     if let Some(path) = &flags.cacert {
-        options = options.trust(Trust::Authorities(read_option_file("--cacert", path)?));
+        let trust = Trust::Authorities(read_option_file("--cacert", path)?);
+        if flags.insecure {
+            // -k applies to servers only.
+            options = options.proxy_trust(trust.clone());
+        }
+        options = options.trust(trust);
     }
     if flags.insecure {
         options = options.trust(Trust::AnyCertificate);

@@ -52,6 +52,7 @@ impl TlsVersion {
 #[non_exhaustive]
 pub struct TlsOptions {
     trust: Trust,
+    proxy_trust: Option<Trust>,
     identity: Option<Identity>,
     pins: Option<Pins>,
     versions: RangeInclusive<TlsVersion>,
@@ -77,6 +78,14 @@ impl TlsOptions {
     #[must_use]
     pub fn trust(mut self, trust: Trust) -> Self {
         self.trust = trust;
+        self
+    }
+
+    /// Sets which certificates of https proxies are trusted (default: the trust for servers, but [`Trust::Platform`] in
+    /// place of [`Trust::AnyCertificate`]).
+    #[must_use]
+    pub fn proxy_trust(mut self, trust: Trust) -> Self {
+        self.proxy_trust = Some(trust);
         self
     }
 
@@ -157,14 +166,18 @@ impl TlsOptions {
 
     /// Returns `true` if an option applies to the server only, such as a client certificate, a pinned key or `-k`.
     pub(super) const fn has_server_only_options(&self) -> bool {
-        self.identity.is_some() || self.pins.is_some() || matches!(self.trust, Trust::AnyCertificate)
+        self.identity.is_some()
+            || self.pins.is_some()
+            || self.proxy_trust.is_some()
+            || matches!(self.trust, Trust::AnyCertificate)
     }
 
     /// Returns the options for an https proxy: its certificate is checked, and it gets no client certificate.
     pub(super) fn for_proxy(&self) -> Self {
-        let trust = match &self.trust {
-            Trust::AnyCertificate => Trust::default(),
-            trust => trust.clone(),
+        let trust = match (&self.proxy_trust, &self.trust) {
+            (Some(trust), _) => trust.clone(),
+            (None, Trust::AnyCertificate) => Trust::default(),
+            (None, trust) => trust.clone(),
         };
         Self { trust, identity: None, pins: None, ..self.clone() }
     }
@@ -184,6 +197,7 @@ impl Default for TlsOptions {
     fn default() -> Self {
         Self {
             trust: Trust::default(),
+            proxy_trust: None,
             identity: None,
             pins: None,
             versions: TlsVersion::V12..=TlsVersion::V13,
@@ -199,6 +213,16 @@ mod tests {
 
     use super::*;
     use crate::Code;
+
+    #[test]
+    fn certificate_of_a_proxy_is_checked_if_those_of_servers_are_not() {
+        let any = TlsOptions::default().trust(Trust::AnyCertificate);
+        assert!(matches!(any.for_proxy().trust, Trust::Platform));
+        let own = any.proxy_trust(Trust::Authorities(b"pem".to_vec()));
+        assert!(matches!(own.for_proxy().trust, Trust::Authorities(pem) if pem == b"pem"));
+        let both = TlsOptions::default().trust(Trust::Authorities(b"pem".to_vec()));
+        assert!(matches!(both.for_proxy().trust, Trust::Authorities(_)));
+    }
 
     #[test]
     fn allowed_versions_are_offered_newest_first() {
