@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use fetch_url::url::{PercentEncoded, Url, parse, resolve_reference};
+use fetch_url::url::{PercentEncoded, Url, mask_password, parse, resolve_reference};
 use fetch_url::{Checksum, Code, Content, Error, Phase, Request};
 
 use super::checksum_lists::ChecksumList;
@@ -44,7 +44,7 @@ pub(super) async fn expected(
         let list = fetch_list_once(&url, request, run).await?;
         let found = list.map(|list| find_checksum(&list, &url, request.url(), &name)).transpose()?.flatten();
         return found.map(Some).ok_or_else(|| {
-            let detail = format!("{from} does not contain a checksum of {name}");
+            let detail = format!("{} does not contain a checksum of {name}", mask_password(from));
             Error::new(Code::NotFound, Phase::Plan, detail)
         });
     }
@@ -60,7 +60,7 @@ pub(super) async fn expected(
             return Ok(found);
         }
     }
-    let detail = format!("no checksum list beside {} contains {name}", transfer.url);
+    let detail = format!("no checksum list beside {} contains {name}", mask_password(&transfer.url));
     Err(Error::new(Code::NotFound, Phase::Plan, detail))
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn expected(
 fn list_url(url: &Url<'_>, reference: &str) -> Result<Url<'static>, Error> {
     let text = resolve_reference(&url.to_string(), reference);
     Ok(parse(&text)
-        .map_err(|error| usage_error(format!("--checksum-from {reference}: {error}")))?
+        .map_err(|error| usage_error(format!("--checksum-from {}: {error}", mask_password(reference))))?
         .into_owned()
         .url)
 }

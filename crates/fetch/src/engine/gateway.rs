@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use fetch_url_core::{Url, parse};
+use fetch_url_core::{Url, mask_password, parse};
 
 use crate::{Code, Error, Phase};
 
@@ -34,19 +34,21 @@ impl Gateways {
         let server = after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
         if server.contains("{path}") || server.contains("{url}") {
             return usage_error(format!(
-                "the gateway {template} takes its host from its path or URL, which is not allowed"
+                "the gateway {} takes its host from its path or URL, which is not allowed",
+                mask_password(template)
             ));
         }
         let plain =
             PLACEHOLDERS.iter().fold(template.to_owned(), |text, placeholder| text.replace(placeholder, "1"));
         if plain.contains(['{', '}']) {
             return usage_error(format!(
-                "unknown placeholder in the gateway {template}; the placeholders are {}",
+                "unknown placeholder in the gateway {}; the placeholders are {}",
+                mask_password(template),
                 PLACEHOLDERS.join(" ")
             ));
         }
         if let Err(error) = parse(&plain) {
-            return usage_error(format!("the gateway {template} is not a URL: {error}"));
+            return usage_error(format!("the gateway {} is not a URL: {error}", mask_password(template)));
         }
         self.0.insert(scheme.to_ascii_lowercase(), template.to_owned());
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{RunResult, entry_names, run_fetch_url, run_fetch_url_in, temp_dir};
+use crate::support::{RunResult, entry_names, http_server, run_fetch_url, run_fetch_url_in, temp_dir};
 use fetch_url_tests::{
     FtpConfig, FtpServer, GopherConfig, GopherItem, GopherServer, HttpResponse, HttpServer,
 };
@@ -226,4 +226,27 @@ fn invalid_combinations_of_checksum_options_exit_with_2() {
         run_fetch_url(arguments.clone()).assert_exit(2);
     }
     assert!(http.requests().is_empty());
+}
+
+#[test]
+fn password_of_a_url_is_masked_in_messages_about_checksums_dates_and_gateways() {
+    let server = http_server(|request| match request.path().as_str() {
+        "/file" => HttpResponse::new(200).header("Last-Modified", "one day").body("x"),
+        _ => HttpResponse::new(404),
+    });
+    let dir = temp_dir();
+    fs::write(dir.path().join("g"), "old").expect("a file");
+    let url = server.url("/file").replace("//", "//me:geheim@");
+    let list = server.url("/file").replace("//", "//me:geheim@");
+    for (arguments, status, words) in [
+        (&["--checksum-from", "auto", "-o", "x", &url][..], 78, "no checksum list"),
+        (&["--checksum-from", &list, "-o", "x", &url], 78, "does not contain"),
+        (&["--checksum-from", "http://me:geheim@h:x/", "-o", "x", &url], 2, "--checksum-from"),
+        (&["-z", "g", "-o", "g", &url], 0, "Last-Modified"),
+        (&["--gateway", "wais=http://u:geheim@h/{bad}", "wais://h/db"], 2, "unknown placeholder"),
+    ] {
+        let result = run_fetch_url_in(dir.path(), arguments);
+        result.assert_exit(status).assert_stderr_contains(words);
+        assert!(!result.stderr.contains("geheim"), "{result:?}");
+    }
 }
