@@ -16,6 +16,7 @@ use secret_option::contains_secret;
 use crate::error::usage_error;
 use crate::flags;
 use crate::job::{environment, is_open_to_others, is_single_object_option};
+use crate::stdin::stdin_for;
 
 /// Maximum size of a configuration file in bytes.
 const MAX_SIZE: u64 = 1024 * 1024;
@@ -53,7 +54,7 @@ pub(crate) fn named_config_arguments(paths: &[PathBuf]) -> Result<Vec<OsString>,
     let mut all = Vec::new();
     for path in paths {
         all.extend(match path.to_str() {
-            Some("-") => arguments(read_lines(io::stdin().lock(), Path::new("standard input"))?),
+            Some("-") => arguments(read_lines(stdin_for("-K")?.lock(), Path::new("standard input"))?),
             _ => arguments(read_file(fs::File::open(path).map_err(|error| read_error(path, &error))?, path)?),
         });
     }

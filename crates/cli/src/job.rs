@@ -115,7 +115,7 @@ pub(crate) struct FetchOptions {
     pub(crate) dump_header: Option<PathBuf>,
     /// The file of `--etag-save`.
     pub(crate) etag_save: Option<PathBuf>,
-    /// An option that only HTTP has: `-T`, `--unix-socket`.
+    /// An option that only HTTP has: `-d`, `--json`, `--unix-socket`.
     http_only: Option<&'static str>,
     /// Listings of FTP directories show names only (`--list-only`).
     pub(crate) lists_names_only: bool,
@@ -135,6 +135,8 @@ pub(crate) struct FetchOptions {
     /// Skips URLs whose output file exists.
     pub(crate) skips_existing: bool,
     pub(crate) file_options: FileOptions,
+    /// The body of an HTTP error is written (`--no-fail`, `--fail-with-body`).
+    pub(crate) writes_error_body: bool,
     /// With `--fail-with-body`, the body of an HTTP error is written and the transfer fails.
     pub(crate) fails_with_body: bool,
     pub(crate) http: HttpOptions,
@@ -188,8 +190,20 @@ impl Invocation {
         }
         let mut transfers = transfer::transfers(&flags, given)?;
         transfers.extend(metalink::transfers(&flags)?);
-        if flags.http.etag_save.is_some() && (transfers.len() != 1 || flags.batch.input_file.is_some()) {
-            return Err(usage_error("--etag-save needs exactly one URL"));
+        let etag_option = match (&flags.http.etag_save, &flags.http.etag_compare) {
+            (Some(_), _) => Some("--etag-save"),
+            (None, Some(_)) => Some("--etag-compare"),
+            (None, None) => None,
+        };
+        if let Some(option) = etag_option
+            && (transfers.len() != 1 || flags.batch.input_file.is_some())
+        {
+            return Err(usage_error(format!("{option} needs exactly one URL")));
+        }
+        for (id, option) in [("input_file", "--input-file"), ("checksum", "--checksum")] {
+            if given.positions(id).nth(1).is_some() {
+                return Err(usage_error(format!("{option} can be given only once")));
+            }
         }
         let input = batch_input::input(&flags)?;
         let journal = JournalOptions::for_batch(&flags);
@@ -205,6 +219,9 @@ impl Invocation {
     ) -> Result<Self, Error> {
         // For an input file and for a mirror, the number of transfers is not known in advance.
         let log = LogOptions::of(flags);
+        let write_out = flags.messages.write_out.as_deref().map(WriteOut::read).transpose()?;
+        let mut own_files = own_files(flags);
+        own_files.extend(write_out.iter().flat_map(WriteOut::files));
         let count = (input.is_none() && !transfers.is_empty()).then_some(transfers.len());
         Ok(Self {
             fetcher: fetcher(flags)?,
@@ -221,9 +238,9 @@ impl Invocation {
             max_time: flags.max_time.filter(|time| !time.is_zero()),
             parallel: if flags.parallel { usize::from(flags.parallel_max) } else { 1 },
             options: FetchOptions::of(flags, given)?,
-            own_files: own_files(flags),
+            own_files,
             cookie_file: flags.http.cookie_jar.clone().filter(|_| !flags.batch.dry_run),
-            write_out: flags.messages.write_out.as_deref().map(WriteOut::read).transpose()?,
+            write_out,
             events: flags.messages.events.as_deref().map(Events::open).transpose()?,
             log,
         })
@@ -251,6 +268,28 @@ impl Invocation {
         Ok(())
     }
 
+    /// Gives all groups that name one file of `--events` one writer, and all groups one log: the highest `-v` and the only
+    /// `--trace`.
+    ///
+    /// # Errors
+    /// `Code::Usage` if two groups name different files of `--trace`.
+    pub(crate) fn share_logs(groups: &mut [Self]) -> Result<(), Error> {
+        let mut events: Vec<Events> = groups.iter().filter_map(|group| group.events.clone()).collect();
+        Events::share(&mut events);
+        let with_events = groups.iter_mut().filter_map(|group| group.events.as_mut());
+        with_events.zip(events).for_each(|(own, shared)| *own = shared);
+        let mut traces = groups.iter().filter_map(|group| group.log.trace.clone());
+        let trace = traces.next();
+        if traces.any(|other| Some(other) != trace) {
+            return Err(usage_error("--trace: all groups of --next are traced to one file"));
+        }
+        let verbose = groups.iter().map(|group| group.log.verbose).max().unwrap_or(0);
+        for group in groups {
+            (group.log.verbose, group.log.trace) = (verbose, trace.clone());
+        }
+        Ok(())
+    }
+
     /// Returns the cookies of the run.
     pub(crate) const fn cookies(&self) -> Option<&CookieJar> {
         self.options.http.cookies.as_ref()
@@ -268,7 +307,7 @@ impl FetchOptions {
         let http = http::options(flags, given)?;
         // Requests with a method, a body, or headers in the output are sent once, not in segments.
         let is_plain = !flags.include && !flags.head && http.method.is_none() && http.body.is_none();
-        let form = Form::of(&flags.http, given)?;
+        let form = Form::of(&flags.http, &flags.urls, given)?;
         let is_plain = is_plain && form.is_empty() && !http.raw && !http.ignore_content_length;
         let options = FileOptions::default()
             .keeping_part(!flags.batch.remove_on_error)
@@ -282,8 +321,8 @@ impl FetchOptions {
             include: flags.include,
             dump_header: flags.http.dump_header.clone(),
             etag_save: flags.http.etag_save.clone(),
-            http_only: match (&flags.http.upload_file, &flags.network.unix_socket) {
-                (Some(_), _) => Some("-T sends files to"),
+            http_only: match (&http.body, &flags.network.unix_socket) {
+                (Some(_), _) => Some("-d and --json send data to"),
                 (None, Some(_)) => Some("--unix-socket is for"),
                 (None, None) => None,
             },
@@ -299,6 +338,7 @@ impl FetchOptions {
             keeps_both: flags.batch.keep_both,
             skips_existing: flags.batch.skip_existing,
             file_options: options,
+            writes_error_body: flags.no_fail || flags.fail_with_body,
             fails_with_body: flags.fail_with_body,
             http,
             ftp: ftp::options(flags)?,

@@ -12,6 +12,7 @@ mod report;
 mod run;
 mod signal;
 mod stall;
+mod stdin;
 mod verbs;
 
 pub use completions::completion_script;

@@ -34,6 +34,7 @@ pub(crate) mod write_out;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fetch_url::advice::{AdviceValue, NotFetchable};
 use fetch_url::events::Event;
@@ -236,7 +237,9 @@ pub(crate) fn print_retry(event: &Event<'_>) {
 /// `suppaftp` is always off, because it logs passwords.
 pub(crate) fn start_logging(verbose: u8, trace: Option<&Path>) -> Result<(), Error> {
     use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
-    if verbose == 0 && trace.is_none() {
+    static IS_STARTED: AtomicBool = AtomicBool::new(false);
+    // The groups of --next share the log.
+    if (verbose == 0 && trace.is_none()) || IS_STARTED.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
     let plain = tracing_subscriber::fmt::layer().with_level(false).with_target(false).with_ansi(false);
@@ -255,7 +258,7 @@ pub(crate) fn start_logging(verbose: u8, trace: Option<&Path>) -> Result<(), Err
             Some(traced(Mutex::new(Box::new(stall::StallGuardedWriter(log_file::LogFile::create(path)?)))))
         }
     };
-    // The logger can be set only once per process; a second call has no effect.
+    // Nothing else in the process sets a logger.
     let _ =
         tracing::subscriber::set_global_default(tracing_subscriber::registry().with(messages).with(traced));
     Ok(())

@@ -94,7 +94,8 @@ fn run_groups(groups: Vec<(Flags, GivenOptions)>) -> u8 {
             },
         }
     }
-    if let Err(error) = Invocation::share_cookies(&mut jobs) {
+    let is_ready = Invocation::share_cookies(&mut jobs).and_then(|()| Invocation::share_logs(&mut jobs));
+    if let Err(error) = is_ready {
         return render::print_error(&error, None);
     }
     let mut first_failure = 0;
@@ -185,9 +186,7 @@ fn run_transfers(run: &Rc<Run>) -> u8 {
     };
     signal::handle_file_size_limit();
     signal::start_watchdog();
-    if let Some(max_time) = run.max_time {
-        stall::start_watchdog(max_time);
-    }
+    let _watchdog = run.max_time.map(stall::start_watchdog);
     let ended = runtime.block_on(async {
         tokio::select! {
             biased;

@@ -130,8 +130,13 @@ const WATCHDOG_DELAY: std::time::Duration = std::time::Duration::from_secs(4);
 const WATCHDOG_STACK: usize = 64 * 1024;
 
 /// Starts a thread that ends the process by SIGINT or SIGTERM if [`wait_for_ending_signal`] does not, because the main
-/// thread may be blocked by a write to a full pipe. Partial files are then not flushed.
+/// thread may be blocked by a write to a full pipe. Partial files are then not flushed. All groups of `--next` share it.
 pub(crate) fn start_watchdog() {
+    static STARTED: Once = Once::new();
+    STARTED.call_once(watch_ending_signals);
+}
+
+fn watch_ending_signals() {
     let kinds = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
     let Ok(mut signals) = Signals::new(kinds) else { return };
     let watch = move || {
@@ -147,8 +152,11 @@ pub(crate) fn start_watchdog() {
 /// Makes a write beyond the limit of the size of files (`ulimit -f`) an error, which is reported, instead of the end of the
 /// process.
 pub(crate) fn handle_file_size_limit() {
-    // If this fails, SIGXFSZ ends the process.
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+    static HANDLED: Once = Once::new();
+    HANDLED.call_once(|| {
+        // If this fails, SIGXFSZ ends the process.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+    });
 }
 
 /// The signals SIGTSTP, SIGHUP and SIGQUIT, after which a telnet session must restore the terminal.

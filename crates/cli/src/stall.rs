@@ -1,7 +1,8 @@
 //! Ends the process if its output is not read: a blocking write to a full pipe would outlast `--max-time`.
 
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Number of started writes to standard output, standard error and the file of `--events`.
@@ -47,15 +48,30 @@ impl<W: Write> Write for StallGuardedWriter<W> {
     }
 }
 
+/// Ends its thread when it is dropped.
+#[must_use]
+pub(crate) struct Watchdog(Arc<AtomicBool>);
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Starts a thread that ends the process with exit status 28 if a write takes 1 second longer than `max_time`. Partial
 /// files are not flushed, because the main thread may be the blocked one.
 #[allow(clippy::exit, reason = "the main thread is blocked")]
-pub(crate) fn start_watchdog(max_time: Duration) {
+pub(crate) fn start_watchdog(max_time: Duration) -> Watchdog {
+    let has_ended = Arc::new(AtomicBool::new(false));
+    let watchdog = Watchdog(has_ended.clone());
     let watch = move || {
         let mut stalled = Duration::ZERO;
         let mut last_ended = 0;
         loop {
             std::thread::sleep(INTERVAL);
+            if has_ended.load(Ordering::Relaxed) {
+                return;
+            }
             let ended = ENDED.load(Ordering::Relaxed);
             let is_stalled = ended == last_ended && BEGUN.load(Ordering::Relaxed) > ended;
             // Sleep times are added up, because the clock continues while the process is stopped (SIGSTOP).
@@ -68,4 +84,5 @@ pub(crate) fn start_watchdog(max_time: Duration) {
     };
     // If the thread cannot be started, a full pipe blocks the process, as it does without `--max-time`.
     let _ = std::thread::Builder::new().name("stall".to_owned()).stack_size(WATCHDOG_STACK).spawn(watch);
+    watchdog
 }

@@ -22,9 +22,10 @@ mod cli {
     pub(crate) mod option_file;
     #[path = "job/private_file.rs"]
     pub(crate) mod private_file;
+    pub(crate) mod stdin;
 }
 
-use cli::error;
+use cli::{error, stdin};
 
 mod flags {
     use clap::{Args, Parser, Subcommand};

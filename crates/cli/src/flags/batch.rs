@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, value_parser};
+use clap::{ArgAction, Args, value_parser};
 
 /// Options for several URLs.
 #[derive(Args, Debug)]
@@ -11,7 +11,7 @@ pub struct BatchFlags {
     ///
     /// A line is URL, URL TAB FILE, or URL TAB FILE TAB CHECKSUM. Several URLs
     /// in a line, separated by spaces, are tried in order until one succeeds.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", action = ArgAction::Append)]
     pub input_file: Option<PathBuf>,
     /// Do not fetch a URL whose file exists
     #[arg(long, conflicts_with_all = ["continue_at", "continue_flag"])]
@@ -31,7 +31,7 @@ pub struct BatchFlags {
     ///
     /// Each file is written to its name in the document, and checked by its checksum. Its URLs are tried
     /// in their order. Logins, cookies and headers are not sent to them. Repeatable.
-    #[arg(long, value_name = "FILE|URL", action = clap::ArgAction::Append)]
+    #[arg(long, value_name = "FILE|URL", action = ArgAction::Append)]
     pub metalink: Vec<String>,
     /// Use the other URLs and the digest that the server states (RFC 6249)
     ///

@@ -1,6 +1,6 @@
 //! Options for checksums.
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use fetch_url::Checksum;
 
 /// Options for checksums.
@@ -9,7 +9,7 @@ pub struct ChecksumFlags {
     /// Expected checksum; a file that does not match is discarded
     ///
     /// ALGORITHM is md5, sha1, sha256, sha384 or sha512. Only for a single URL.
-    #[arg(long, value_name = "ALGORITHM:HEX")]
+    #[arg(long, value_name = "ALGORITHM:HEX", action = ArgAction::Append)]
     pub checksum: Option<Checksum>,
     /// Take the required checksum from the list at URL
     ///

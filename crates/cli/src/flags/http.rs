@@ -41,10 +41,11 @@ pub struct HttpFlags {
     pub json: Vec<String>,
     /// Send the file by PUT
     ///
-    /// For http and https. The file is read while it is sent. If the URL ends with /, the name of the
-    /// file is appended to it.
-    #[arg(short = 'T', long, value_name = "FILE", conflicts_with_all = ["data", "data_raw", "data_binary", "data_urlencode", "json", "get"])]
-    pub upload_file: Option<PathBuf>,
+    /// For http and https. The first -T belongs to the first URL, the second to the second one, as -o does; the
+    /// other URLs are fetched. The file is read while it is sent. If the URL ends with /, the name of the file is
+    /// appended to it.
+    #[arg(short = 'T', long, value_name = "FILE", action = ArgAction::Append, conflicts_with_all = ["data", "data_raw", "data_binary", "data_urlencode", "json", "get"])]
+    pub upload_file: Vec<PathBuf>,
     /// Fill in a form: multipart/form-data for http, Gopher+ for gopher
     ///
     /// CONTENT is a text, @FILE (the file as an upload) or <FILE (the text of the file); - is

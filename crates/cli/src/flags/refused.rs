@@ -45,6 +45,8 @@ pub const SINGLE_OBJECT_OPTIONS: RefusedOptions = RefusedOptions {
         "data_urlencode",
         "json",
         "form",
+        "form_string",
+        "form_escape",
         "format",
     ],
 };
@@ -80,6 +82,16 @@ impl RefusedOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mirror_refuses_all_options_that_send_data() {
+        let command = crate::flags::command();
+        for argument in command.get_arguments() {
+            let id = argument.get_id().as_str();
+            let sends = ["data", "form", "json", "upload"].iter().any(|start| id.starts_with(start));
+            assert!(!sends || SINGLE_OBJECT_OPTIONS.contains(id), "{id}");
+        }
+    }
 
     #[test]
     fn every_refused_option_exists() {

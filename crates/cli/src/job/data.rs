@@ -77,7 +77,7 @@ fn file_bytes_or_text(text: &str) -> Result<Vec<u8>, Error> {
 
 /// Reads a file, or standard input for `-`.
 fn file(path: &str) -> Result<Vec<u8>, Error> {
-    if path == "-" { read_stdin("--data") } else { read_option_file("--data", path.as_ref()) }
+    if path == "-" { read_stdin("-d") } else { read_option_file("--data", path.as_ref()) }
 }
 
 /// Removes CR, LF and NUL from a form file, as curl does.

@@ -31,6 +31,9 @@ pub(super) struct Form {
     escapes_with_backslash: bool,
     /// The bytes of standard input, if a field reads it.
     stdin: Vec<u8>,
+    /// The parts for http, if a URL of the command line needs them: a pipe can be read only once, and to wait for its
+    /// writer must not block the transfers.
+    parts: Option<Vec<FormPart>>,
 }
 
 /// One `-F` or `--form-string`.
@@ -44,7 +47,7 @@ struct FormField {
 
 impl Form {
     /// Parses the names of the fields, in the order of the command line.
-    pub(super) fn of(http: &HttpFlags, given: &GivenOptions) -> Result<Self, Error> {
+    pub(super) fn of(http: &HttpFlags, urls: &[String], given: &GivenOptions) -> Result<Self, Error> {
         let mut fields: Vec<(usize, FormField)> = Vec::new();
         for (id, option, texts, is_literal) in
             [("form", "-F", &http.form, false), ("form_string", "--form-string", &http.form_string, true)]
@@ -62,7 +65,12 @@ impl Form {
         let fields: Vec<FormField> = fields.into_iter().map(|(_, field)| field).collect();
         let reads_stdin = fields.iter().any(FormField::reads_stdin);
         let stdin = if reads_stdin { read_stdin("-F")? } else { Vec::new() };
-        Ok(Self { fields, escapes_with_backslash: http.form_escape, stdin })
+        let is_gopher = |url: &String| url.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("gopher"));
+        let mut form = Self { fields, escapes_with_backslash: http.form_escape, stdin, parts: None };
+        if !form.is_empty() && !urls.iter().all(is_gopher) {
+            form.parts = Some(form.all_parts()?);
+        }
+        Ok(form)
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -74,12 +82,17 @@ impl Form {
         if self.is_empty() {
             return Ok(());
         }
-        let mut parts = Vec::new();
-        for field in &self.fields {
-            parts.extend(self.parts(field)?);
-        }
+        let parts = self.parts.clone().map_or_else(|| self.all_parts(), Ok)?;
         Multipart::new(parts).apply(options);
         Ok(())
+    }
+
+    fn all_parts(&self) -> Result<Vec<FormPart>, Error> {
+        let mut parts = Vec::new();
+        for field in &self.fields {
+            parts.extend(self.parts_of(field)?);
+        }
+        Ok(parts)
     }
 
     /// Sets the answers to the questions of a Gopher+ form: `NAME=VALUE`, `NAME=@FILE`, or `NAME=@@VALUE` for a value
@@ -100,7 +113,7 @@ impl Form {
     }
 
     /// Returns the parts of a field: several for a list of files (RFC 7578 §4.3).
-    fn parts(&self, field: &FormField) -> Result<Vec<FormPart>, Error> {
+    fn parts_of(&self, field: &FormField) -> Result<Vec<FormPart>, Error> {
         let new = |content: RequestBody| {
             let part = FormPart::new(field.name.as_str(), content);
             if self.escapes_with_backslash { part.escape_with_backslash() } else { part }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fetch_url::Error;
-use fetch_url::http::{CookieJar, HeaderField, HttpOptions, HttpVersion, RequestBody};
+use fetch_url::http::{CookieJar, HeaderField, HttpOptions, HttpVersion};
 
 use super::data;
 use super::option_file::{read_option_file, read_option_text};
@@ -26,28 +26,24 @@ pub(super) fn options(flags: &FetchFlags, given: &GivenOptions) -> Result<HttpOp
     options.ignore_content_length = http.ignore_content_length;
     options.waits_for_challenge = http.digest;
     options.index_as_listing = flags.list;
-    options.deliver_error_body = flags.no_fail || flags.fail_with_body;
+    // Only a response that is delivered has headers for -w, -D, -v and --trace.
+    let needs_headers = flags.messages.write_out.is_some()
+        || http.dump_header.is_some()
+        || flags.messages.verbose > 0
+        || flags.messages.trace.is_some();
+    options.deliver_error_body = flags.no_fail || flags.fail_with_body || needs_headers;
     options.cookies = jar(http)?;
     let own = own_fields(http)?;
     let (referer, follows_redirects) = referer(http);
     options.referer_follows_redirects = follows_redirects && !has_field(&own, "Referer");
     options.headers = with_named_fields(http, referer, own);
-    if let Some(path) = &http.upload_file {
-        let body = RequestBody::file(path);
-        options.body = Some(body.map_err(|error| {
-            usage_error(format!("-T {}: {error}", path.display()))
-                .with_hint("-T sends a file, as in curl; wget's -T is --read-timeout SECONDS")
-        })?);
-        options.method.get_or_insert_with(|| "PUT".to_owned());
-    } else if !http.get {
+    if !http.get {
         options.body = data::body(http, given)?;
     }
-    if flags.head && options.body.is_some() {
+    if flags.head && (options.body.is_some() || !http.upload_file.is_empty()) {
         return Err(usage_error("-I cannot be combined with data to send"));
     }
-    if http.upload_file.is_none() {
-        add_types(http, &mut options);
-    }
+    add_types(http, &mut options);
     if let Some(tag) = http.etag_compare.as_deref().map(saved_etag).transpose()?.flatten() {
         options.headers.push(HeaderField::new("If-None-Match", &*tag));
     }

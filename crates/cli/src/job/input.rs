@@ -16,6 +16,7 @@ use tokio::sync::mpsc::{Receiver, channel};
 use super::line_source::{Line, LineSource};
 use super::transfer::{Output, Transfer};
 use crate::error::usage_error;
+use crate::stdin::stdin_for;
 
 /// Maximum number of lines in a block. The reading thread hands over blocks, because each hand-over wakes a thread.
 const MAX_BLOCK_LINES: usize = 64;
@@ -42,7 +43,7 @@ impl InputFile {
     pub(super) fn open(path: &Path, directory: Option<&Path>, rest: Output) -> Result<Self, Error> {
         let failed = |error: io::Error| usage_error(format!("{}: {error}", path.display()));
         let source: Box<dyn Read + Send> = match path.to_str() {
-            Some("-") => Box::new(io::stdin()),
+            Some("-") => Box::new(stdin_for("--input-file")?),
             _ => Box::new(File::open(path).map_err(failed)?),
         };
         let reader = BufReader::with_capacity(READ_BUFFER_SIZE, source);

@@ -13,6 +13,7 @@ use crate::ask::TerminalPrompter;
 use crate::error::usage_error;
 use crate::flags::LoginFlags;
 use crate::render;
+use crate::stdin::stdin_for;
 
 /// Creates the credentials. With `prints_notes`, notes are printed to standard error.
 pub(super) fn credentials(flags: &LoginFlags, prints_notes: bool) -> Result<Credentials, Error> {
@@ -73,7 +74,7 @@ fn netrc(flags: &LoginFlags) -> Result<Option<(PathBuf, bool)>, Error> {
 pub(super) fn first_line(path: &Path) -> Result<Vec<u8>, Error> {
     let failed = |error: io::Error| usage_error(format!("{}: {error}", path.display()));
     let mut text = if path.as_os_str() == "-" {
-        read_at_most(MAX_FILE_SIZE, io::stdin()).map_err(failed)?
+        read_at_most(MAX_FILE_SIZE, stdin_for("--password-file")?).map_err(failed)?
     } else {
         read_private_file(path).map_err(failed)?
     };

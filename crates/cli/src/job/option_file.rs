@@ -6,6 +6,7 @@ use std::path::Path;
 use fetch_url::Error;
 
 use crate::error::usage_error;
+use crate::stdin::stdin_for;
 
 /// The maximum size of the data from standard input, in bytes.
 const MAX_STDIN_SIZE: u64 = 1024 * 1024 * 1024;
@@ -24,9 +25,10 @@ pub(super) fn read_option_text(option: &str, path: &Path) -> Result<String, Erro
 /// Reads standard input for `option`.
 ///
 /// # Errors
-/// `Code::Usage` if it cannot be read or is larger than 1 GiB, because a part of the data must not be sent as the whole.
+/// `Code::Usage` if another option reads it, if it cannot be read, or if it is larger than 1 GiB, because a part of the data
+/// must not be sent as the whole.
 pub(super) fn read_stdin(option: &str) -> Result<Vec<u8>, Error> {
-    read_at_most(MAX_STDIN_SIZE, io::stdin())
+    read_at_most(MAX_STDIN_SIZE, stdin_for(option)?)
         .map_err(|error| usage_error(format!("{option}: standard input: {error}")))
 }
 

@@ -1,6 +1,6 @@
 //! Makes the request for each URL from the options.
 
-use fetch_url::http::IndexRule;
+use fetch_url::http::{IndexRule, RequestBody};
 use fetch_url::news::UpcomingUrls;
 use fetch_url::url::Url;
 use fetch_url::{Code, Error, Phase, Request};
@@ -30,7 +30,7 @@ impl FetchOptions {
 
     /// Returns the request for a URL of a transfer. A URL that a document has chosen must be of HTTP or FTP.
     pub(crate) fn request_for(&self, transfer: &Transfer, next: UpcomingUrls) -> Result<Request, Error> {
-        let request = self.request(&transfer.url, next)?;
+        let request = self.request_with_upload(&transfer.url, transfer.upload.as_ref(), next)?;
         match request.url() {
             _ if !transfer.is_from_document => Ok(request),
             Url::Http(_) | Url::Ftp(_) => Ok(request.from_document()),
@@ -44,6 +44,16 @@ impl FetchOptions {
 
     /// Returns the request for `url`; `next` are the URLs that follow on the same server.
     pub(crate) fn request(&self, url: &str, next: UpcomingUrls) -> Result<Request, Error> {
+        self.request_with_upload(url, None, next)
+    }
+
+    /// Returns the request for `url`, to which `upload` is sent.
+    fn request_with_upload(
+        &self,
+        url: &str,
+        upload: Option<&RequestBody>,
+        next: UpcomingUrls,
+    ) -> Result<Request, Error> {
         let completed = self.typed_urls.complete(url);
         let text = self.with_search(completed.as_deref().unwrap_or(url));
         let request = Request::new(&text).map_err(|error| with_typed_url_hint(error, url))?;
@@ -55,8 +65,13 @@ impl FetchOptions {
             Url::Gopher(_) => self.form.answer(&mut gopher)?,
             _ => return Err(usage_error("-F applies to http, https and gopher URLs only")),
         }
+        if upload.is_some() {
+            http.body = upload.cloned();
+            http.method.get_or_insert_with(|| "PUT".to_owned());
+        }
         let mut request = request.with_extra(http);
-        if let (Some(option), false) = (self.http_only, matches!(request.url(), Url::Http(_))) {
+        let http_only = upload.map(|_| "-T sends files to").or(self.http_only);
+        if let (Some(option), false) = (http_only, matches!(request.url(), Url::Http(_))) {
             return Err(usage_error(format!("{option} http and https URLs only")));
         }
         if self.format == Format::Mbox && !matches!(request.url(), Url::News(_) | Url::Nntp(_)) {

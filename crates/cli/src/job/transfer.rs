@@ -4,6 +4,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fetch_url::http::RequestBody;
 use fetch_url::mirror::{FileEntry, OrdinaryPage};
 use fetch_url::url::{PercentEncoded, charset, mask_password};
 use fetch_url::{Checksum, Code, Error, Phase};
@@ -31,6 +32,8 @@ pub(crate) struct Transfer {
     pub(crate) alternatives: Vec<String>,
     /// The required checksum.
     pub(crate) checksum: Option<Checksum>,
+    /// The file that is sent instead (`-T`).
+    pub(crate) upload: Option<RequestBody>,
     /// The entry of a listing, in a mirror.
     pub(crate) entry: Option<Box<FileEntry>>,
     /// In a mirror: the page that was received instead of a listing. It is saved without another request.
@@ -50,6 +53,7 @@ impl Transfer {
             lease: None,
             alternatives: Vec::new(),
             checksum: None,
+            upload: None,
             entry: None,
             ordinary_page: None,
         }
@@ -85,32 +89,30 @@ pub(super) fn transfers(flags: &FetchFlags, given: &GivenOptions) -> Result<Vec<
     if flags.remote_header_name && outputs.is_empty() && !flags.remote_name_all {
         return Err(usage_error("-J needs -O"));
     }
-    let mut outputs = outputs.into_iter();
+    if flags.http.upload_file.len() > flags.urls.len() {
+        return Err(usage_error("there are more -T than URLs"));
+    }
+    let (mut outputs, mut uploads) = (outputs.into_iter(), flags.http.upload_file.iter());
     let rest = if flags.remote_name_all { named(flags) } else { Output::Stdout { is_explicit: false } };
-    let transfer = |url: String, output: Option<Output>| {
+    let transfer = |url: String, output: Option<Output>, upload: Option<RequestBody>| {
         // With an output directory, each article of a range is a file.
         let is_several = flags.output_dir.is_some() && flags.format != Format::Mbox && news::is_range(&url);
         let rest = || if is_several { named(flags) } else { rest.clone() };
         let output = output.unwrap_or_else(rest);
         let is_pattern = !flags.batch.globoff && !flags.list && url.contains('*');
-        Transfer { is_pattern, ..Transfer::new(url, output) }
+        Transfer { is_pattern, upload, ..Transfer::new(url, output) }
     };
     let mut all = Vec::new();
-    let upload_name = flags.http.upload_file.as_deref().and_then(Path::file_name);
-    let with_name = |text: &String| match upload_name {
-        Some(name) if text.ends_with('/') => {
-            format!("{text}{}", PercentEncoded::encode(name.as_bytes(), charset::UCHAR))
-        }
-        _ => text.clone(),
-    };
-    for text in &flags.urls.iter().map(with_name).collect::<Vec<_>>() {
-        let output = outputs.next();
+    for text in &flags.urls {
+        let (output, file) = (outputs.next(), uploads.next());
+        let upload = file.map(|file| upload(file)).transpose()?;
+        let text = file.map_or_else(|| text.clone(), |file| with_file_name(text, file));
         if flags.batch.globoff || !text.contains(['[', '{']) {
-            all.push(transfer(text.clone(), output));
+            all.push(transfer(text, output, upload));
             continue;
         }
-        let urls = url_globs::expand(text).map_err(|detail| {
-            let detail = format!("{}: {detail}", mask_password(text));
+        let urls = url_globs::expand(&text).map_err(|detail| {
+            let detail = format!("{}: {detail}", mask_password(&text));
             Error::new(Code::BadUrl, Phase::Plan, detail).with_hint("-g takes [, ], { and } literally")
         })?;
         for url in urls {
@@ -121,10 +123,28 @@ pub(super) fn transfers(flags: &FetchFlags, given: &GivenOptions) -> Result<Vec<
                 },
                 output => output,
             });
-            all.push(transfer(url.url, output));
+            all.push(transfer(url.url, output, upload.clone()));
         }
     }
     Ok(all)
+}
+
+/// Returns the body of `-T`.
+fn upload(file: &Path) -> Result<RequestBody, Error> {
+    RequestBody::file(file).map_err(|error| {
+        usage_error(format!("-T {}: {error}", file.display()))
+            .with_hint("-T sends a file, as in curl; wget's -T is --read-timeout SECONDS")
+    })
+}
+
+/// Appends the name of a file that is sent to a URL that ends with a slash.
+fn with_file_name(url: &str, file: &Path) -> String {
+    match file.file_name() {
+        Some(name) if url.ends_with('/') => {
+            format!("{url}{}", PercentEncoded::encode(name.as_bytes(), charset::UCHAR))
+        }
+        _ => url.to_owned(),
+    }
 }
 
 fn outputs(flags: &FetchFlags, given: &GivenOptions) -> Vec<Output> {

@@ -34,6 +34,24 @@ impl Events {
         Ok(Self(Arc::new(Mutex::new(file))))
     }
 
+    /// Lets all groups of the command line that name one file write to it through one descriptor: each creates the file,
+    /// which would cut what another one has written.
+    pub(crate) fn share(groups: &mut [Self]) {
+        for index in 1..groups.len() {
+            let (earlier, rest) = groups.split_at_mut(index);
+            if let Some(events) = rest.first_mut()
+                && let Some(first) = earlier.iter().find(|first| first.is_same_file(events))
+            {
+                *events = first.clone();
+            }
+        }
+    }
+
+    fn is_same_file(&self, other: &Self) -> bool {
+        let id = |events: &Self| events.0.lock().unwrap_or_else(PoisonError::into_inner).id();
+        id(self).is_some_and(|own| id(other) == Some(own))
+    }
+
     /// Writes the event `start`.
     pub(crate) fn start(&self, number: usize, url: &str) {
         self.write(&json!({ "event": "start", "number": number, "url": mask_password(url) }));

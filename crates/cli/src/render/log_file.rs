@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -33,6 +34,12 @@ impl LogFile {
             Ok(file) => Ok(Self::of(name, file)),
             Err(error) => Err(usage_error(format!("{name}: {error}"))),
         }
+    }
+
+    /// Returns device and inode of the file.
+    pub(crate) fn id(&self) -> Option<(u64, u64)> {
+        let facts = self.file.as_ref()?.metadata().ok()?;
+        Some((facts.dev(), facts.ino()))
     }
 
     /// Returns a writer to an open file.

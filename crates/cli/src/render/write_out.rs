@@ -3,8 +3,10 @@
 mod format;
 mod variables;
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 
 use fetch_url::{Error, Meta};
 use serde_json::{Map, Value, json};
@@ -14,6 +16,7 @@ use super::stdio::{print_stderr, print_stdout_bytes, write_stderr};
 use super::terminal::field_text;
 use crate::error::usage_error;
 use crate::report::TransferReport;
+use crate::stdin::stdin_for;
 use format::{Piece, Stream};
 use variables::{VARIABLES, meta};
 
@@ -25,12 +28,24 @@ impl WriteOut {
     /// Parses the value of `-w`: a format, or `@FILE` to read it from a file, `@-` from standard input.
     pub(crate) fn read(format: &str) -> Result<Self, Error> {
         let Some(path) = format.strip_prefix('@') else { return Self::parse(format) };
-        let read = if path == "-" { io::read_to_string(io::stdin()) } else { std::fs::read_to_string(path) };
+        let read = match path {
+            "-" => io::read_to_string(stdin_for("-w")?),
+            path => std::fs::read_to_string(path),
+        };
         Self::parse(&read.map_err(|error| usage_error(format!("-w: {path}: {error}")))?)
     }
 
     fn parse(text: &str) -> Result<Self, Error> {
         format::parse_format(text).map(Self)
+    }
+
+    /// Returns the files of `%output{}`.
+    pub(crate) fn files(&self) -> BTreeSet<PathBuf> {
+        let path = |piece: &Piece| match piece {
+            Piece::To(Stream::File { path, .. }) => Some(PathBuf::from(path)),
+            _ => None,
+        };
+        self.0.iter().filter_map(path).collect()
     }
 
     /// Writes the text for a transfer. Returns `false` if the reader of standard output has closed it, or a file cannot be

@@ -98,13 +98,22 @@ impl OutputPaths {
         Self { case_folding: CaseFolding::new(is_dry_run), ..Self::default() }
     }
 
-    /// Adds a file that the program itself writes. A device can also have the bytes of a transfer.
-    pub(super) fn add_own(&mut self, path: &Path) {
+    /// Adds a file that the program itself writes. Fails with [`Code::Usage`] if another option names it. A device can
+    /// have the bytes of several options and transfers.
+    pub(super) fn add_own(&mut self, path: &Path) -> Result<(), Error> {
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-            return;
+            return Ok(());
         }
         let key = self.path_key(path);
-        self.own.insert(key);
+        match self.own.insert(key) {
+            true => Ok(()),
+            false => Err(usage_error(format!("{} is the file of two options", path.display()))),
+        }
+    }
+
+    /// Returns `true` if the program itself writes the file.
+    pub(super) fn is_own(&self, path: &Path) -> bool {
+        !self.own.is_empty() && self.own.contains(&self.path_key(path))
     }
 
     /// Fails with [`Code::Usage`] if the program itself writes the file.

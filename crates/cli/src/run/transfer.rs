@@ -107,6 +107,7 @@ async fn run_stages(
     }
     report.meta = Some(response.meta.clone());
     header_files::dump_header(&response.meta, run)?;
+    reject_error(&mut response, run)?;
     let expected = document_facts::check(transfer, &response, expected, run)?;
     if is_moved(transfer, &response.meta, report) {
         return Ok(());
@@ -120,6 +121,11 @@ async fn run_stages(
 
     // 4. Save. 5. Record.
     save_response(response, file, expected, transfer, run, report).await
+}
+
+/// Fails with the error of an error response, unless its body is written.
+fn reject_error(response: &mut Response, run: &Run) -> Result<(), Error> {
+    response.status_error.take_if(|_| !run.options.writes_error_body).map_or(Ok(()), Err)
 }
 
 /// Returns `true` if the page was redirected to another page of the mirror, which is fetched under its own name.
@@ -253,7 +259,8 @@ fn note_unreadable_date(transfer: &Transfer, run: &Run) {
     if !run.log.is_silent {
         let note =
             "Last-Modified cannot be read, so the condition cannot be checked: the existing file is kept";
-        run.progress.suspend_while(|| render::print_note_for(&transfer.url, note, run.options.format));
+        let url = mask_password(&transfer.url);
+        run.progress.suspend_while(|| render::print_note_for(&url, note, run.options.format));
     }
 }
 
@@ -280,7 +287,8 @@ async fn fetch_in_segments(
     expected: Option<Checksum>,
     report: &mut TransferReport,
 ) -> Result<Option<FileSink>, Error> {
-    let Some(mut segments) = Segments::plan(&run.fetcher, request, run.options.segments).await? else {
+    let count = if transfer.upload.is_some() { 1 } else { run.options.segments };
+    let Some(mut segments) = Segments::plan(&run.fetcher, request, count).await? else {
         return Ok(Some(file));
     };
     let meta = segments.meta().clone();

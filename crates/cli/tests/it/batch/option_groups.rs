@@ -1,7 +1,10 @@
 //! `--next`: groups of URLs with options of their own.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
 use crate::support::curl::run_curl;
 use crate::support::{entry_names, http_server, read_text_file, run_fetch_url, run_fetch_url_in, temp_dir};
@@ -98,4 +101,66 @@ fn sub_command_that_is_not_built_is_named_with_its_feature() {
     let result = run_fetch_url(["queue", "status", "nats://127.0.0.1/q"]);
     result.assert_exit(2).assert_stderr_contains("this build has no sub-command queue");
     result.assert_stderr_contains("--features queue");
+}
+
+#[test]
+fn groups_write_to_one_event_log_and_one_trace() {
+    let server = http_server(|request| HttpResponse::new(200).body(request.path()));
+    let dir = temp_dir();
+    let (long, short) = (server.url("/long/long/long/long/long"), server.url("/b"));
+    let arguments = [
+        "--events", "log", "-o", "a", &long, "--next", "--events", "./log", "--trace", "trace", "-o", "b",
+        &short,
+    ];
+    run_fetch_url_in(dir.path(), arguments).assert_exit(0);
+    let log = read_text_file(dir.path(), "log");
+    let events: Vec<serde_json::Value> =
+        log.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let done = events.iter().filter(|event| event["event"] == "done").count();
+    assert_eq!(done, 2, "{log}");
+    let trace = read_text_file(dir.path(), "trace");
+    assert!(trace.contains("/long/long") && trace.contains("GET /b"), "{trace}");
+    let traces = ["--trace", "t1", "-o", "a", &long, "--next", "--trace", "t2", "-o", "b", &short];
+    run_fetch_url_in(dir.path(), traces).assert_exit(2).assert_stderr_contains("--trace");
+}
+
+#[test]
+fn time_limit_of_a_group_does_not_end_a_later_one_whose_output_is_read_late() {
+    let server = http_server(|_| HttpResponse::new(200).body("x".repeat(200_000)));
+    let mut command = crate::support::fetch_url_command();
+    command.args(["-m", "1", "-o", "/dev/null", &server.url("/a"), "--next", &server.url("/b")]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut stdout = child.stdout.take().expect("a pipe");
+    std::thread::sleep(Duration::from_millis(3500));
+    let mut text = Vec::new();
+    stdout.read_to_end(&mut text).expect("read");
+    assert_eq!((child.wait().expect("an end").code(), text.len()), (Some(0), 200_000));
+}
+
+#[test]
+fn standard_input_and_options_with_one_value_are_used_once() {
+    let server = http_server(|_| HttpResponse::new(200).body("x"));
+    let url = server.url("/");
+    for arguments in [
+        &["-w", "@-", "--input-file", "-"][..],
+        &["-d", "@-", "--input-file", "-"],
+        &["-d", "@-", &url, "--next", "-d", "@-", &url],
+        &["-u", "me", "--password-file", "-", "-d", "@-", &url],
+        &["-F", "a=@-", "-w", "@-", &url],
+    ] {
+        let result = run_fetch_url(arguments);
+        result.assert_exit(2).assert_stderr_contains("standard input is read by");
+    }
+    for arguments in [
+        ["--input-file", "/dev/null", "--input-file", "/dev/null"],
+        [
+            "--checksum",
+            "md5:d41d8cd98f00b204e9800998ecf8427e",
+            "--checksum=md5:d41d8cd98f00b204e9800998ecf8427f",
+            &url,
+        ],
+    ] {
+        run_fetch_url(arguments).assert_exit(2).assert_stderr_contains("only once");
+    }
+    assert!(server.requests().is_empty());
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::support::curl::run_curl;
 use crate::support::{http_server, read_text_file, run_fetch_url_in, temp_dir};
 use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer};
 
@@ -92,4 +93,59 @@ fn upload_sends_the_file_by_put_and_appends_its_name() {
         run_fetch_url_in(dir.path(), arguments).assert_exit(2);
     }
     assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn uploads_belong_to_the_urls_in_their_order_and_other_urls_are_fetched() {
+    let server = http_server(|request| HttpResponse::new(200).body(request.path()));
+    let dir = temp_dir();
+    fs::write(dir.path().join("a"), "AAA").expect("a file");
+    fs::write(dir.path().join("b"), "BBBBBB").expect("a file");
+    let (first, second, third) = (server.url("/1"), server.url("/2"), server.url("/3"));
+    let arguments = ["-T", "a", &first, "-T", "b", &second, &third];
+    let shown = |request: &HttpRequest| {
+        format!("{} {} {}", request.method, request.path(), String::from_utf8_lossy(&request.body))
+    };
+    run_fetch_url_in(dir.path(), arguments).assert_exit(0);
+    let own: Vec<String> = server.requests().iter().map(shown).collect();
+    assert_eq!(own, ["PUT /1 AAA", "PUT /2 BBBBBB", "GET /3 "]);
+    if let Some(result) = run_curl(dir.path(), arguments) {
+        result.assert_exit(0);
+        assert_eq!(server.requests()[3..].iter().map(shown).collect::<Vec<_>>(), own);
+    }
+    run_fetch_url_in(dir.path(), ["-T", "a", "-T", "b", &first]).assert_exit(2);
+    run_fetch_url_in(dir.path(), ["-T", "a", "-I", &first]).assert_exit(2);
+}
+
+#[test]
+fn etag_option_with_several_urls_exits_2() {
+    let server = versioned_server("\"v1\"");
+    let dir = temp_dir();
+    fs::write(dir.path().join("tag"), "\"v1\"\n").expect("a file");
+    for option in ["--etag-compare", "--etag-save"] {
+        let arguments = [option, "tag", "-o", "x", &server.url("/1"), "-o", "y", &server.url("/2")];
+        run_fetch_url_in(dir.path(), arguments).assert_exit(2).assert_stderr_contains("exactly one URL");
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn headers_of_an_http_error_are_reported() {
+    let server = http_server(|_| HttpResponse::new(503).header("X-Why", "night").body("closed"));
+    let dir = temp_dir();
+    let url = server.url("/");
+    let options =
+        ["-v", "-D", "heads", "-o", "file", "-w", "%header{x-why} %{http_code} %{num_headers}", &url];
+    let result = run_fetch_url_in(dir.path(), options);
+    assert!(result.assert_exit(92).stdout_text().starts_with("night 503 "), "{result:?}");
+    assert!(!result.stdout_text().ends_with(" 0"), "{result:?}");
+    result.assert_stderr_contains("< X-Why: night");
+    assert!(read_text_file(dir.path(), "heads").contains("X-Why: night"));
+    assert!(!dir.path().join("file").exists());
+    // The body is read in segments and resumed only without an error.
+    for options in [&["-r", "0-1"][..], &["-C", "-"], &["--segments", "2"]] {
+        let options = [&["-D", "heads", "-o", "file", &url][..], options].concat();
+        run_fetch_url_in(dir.path(), options).assert_exit(92);
+        assert!(!dir.path().join("file").exists());
+    }
 }

@@ -84,8 +84,9 @@ fn logins_of_proxy_and_server_are_separate_and_hidden() {
     for secret in ["Geheim", "Serverpw", "YW5uOlNlcnZlcnB3", "bWU6R2VoZWlt"] {
         assert!(!result.stderr.contains(secret), "{secret}: {}", result.stderr);
     }
-    // Header fields, cookies, method and body are for HTTP servers.
-    let options = ["-H", "X-Secret: 1", "-b", "a=b", "-d", "c=d", "-x", &address];
+    // Header fields, cookies, method and body are for HTTP servers; a body is refused.
+    run_fetch_url(["-d", "c=d", "-x", &address, &format!("ftp://{NAME}/a")]).assert_exit(2);
+    let options = ["-H", "X-Secret: 1", "-b", "a=b", "-X", "POST", "-x", &address];
     run_fetch_url([&options[..], &[&format!("ftp://{NAME}/a")]].concat()).assert_exit(0);
     let request = last_request(&proxy);
     assert_eq!((request.method.as_str(), request.body.len()), ("GET", 0));

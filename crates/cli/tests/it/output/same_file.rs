@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::support::mirror::{nginx_index, run_mirror};
-use crate::support::{entry_names, http_server, read_text_file, run_fetch_url_in, temp_dir, write_file};
+use crate::support::{
+    entry_names, fetch_url_command, http_server, read_text_file, run_command, run_fetch_url_in, temp_dir,
+    write_file,
+};
 use fetch_url_tests::{HttpResponse, HttpServer};
 
 /// Returns a server whose responses are the request paths. The second request renames `x` to `X` in `directory`. `X`
@@ -155,4 +158,50 @@ fn object_is_not_written_to_a_file_of_another_option_or_the_journal() {
         run_fetch_url_in(dir.path(), list).assert_exit(2).assert_stderr_contains("the journal");
         assert_eq!(read_text_file(dir.path(), "g"), "x");
     }
+}
+
+#[test]
+fn name_chosen_by_a_server_does_not_replace_a_file_of_another_option() {
+    let server = http_server(|request| {
+        let response = match request.path().as_str() {
+            "/" => nginx_index(&["f".to_owned()]),
+            _ => {
+                HttpResponse::new(200).header("Content-Disposition", "attachment; filename=f").body("object")
+            }
+        };
+        response.header("Set-Cookie", "a=b; Max-Age=1000").header("ETag", "\"1\"")
+    });
+    for option in [&["-c", "f"][..], &["--etag-save", "f"], &["-D", "f"], &["-w", "%output{f}hi"]] {
+        let dir = temp_dir();
+        let url = server.url("/x");
+        let result = run_fetch_url_in(dir.path(), [option, &["-O", "-J", &url]].concat());
+        result.assert_exit(2).assert_stderr_contains("another option");
+        let numbered = [option, &["-O", "-J", "--keep-both", &url]].concat();
+        run_fetch_url_in(dir.path(), numbered).assert_exit(0);
+        assert_eq!(read_text_file(dir.path(), "f.1"), "object", "{option:?}");
+    }
+    for option in ["-c", "--events"] {
+        let dir = temp_dir();
+        let mut command = fetch_url_command();
+        command.args(["mirror", option, "f", &server.url("/"), "."]).current_dir(dir.path());
+        let result = run_command(command);
+        assert!(result.exit != 0 && result.stderr.contains("another option"), "{option}: {result:?}");
+        assert_ne!(read_text_file(dir.path(), "f"), "object", "{option}");
+    }
+}
+
+#[test]
+fn file_of_two_options_exits_2() {
+    let server = http_server(|_| HttpResponse::new(200).body("x"));
+    for options in [
+        ["-D", "f", "--events", "f"],
+        ["--events", "f", "--trace", "./f"],
+        ["-D", "f", "-c", "f"],
+        ["-D", "f", "-w", "%output{f}x"],
+    ] {
+        let dir = temp_dir();
+        let result = run_fetch_url_in(dir.path(), [&options[..], &["-o", "g", &server.url("/")]].concat());
+        result.assert_exit(2).assert_stderr_contains("the file of two options");
+    }
+    assert!(server.requests().is_empty());
 }
