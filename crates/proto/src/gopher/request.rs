@@ -86,6 +86,12 @@ impl GopherRequest {
         Self { selector_and_search: self.selector_and_search.clone(), command, data: Vec::new() }
     }
 
+    /// Returns the request for the same item without Gopher+.
+    #[must_use]
+    pub fn without_plus(&self) -> Self {
+        Self { selector_and_search: self.selector_and_search.clone(), command: None, data: Vec::new() }
+    }
+
     /// Returns the request that submits a form, with `data` as its data block (see
     /// [`crate::gopher_plus::encode_answers`]).
     #[must_use]

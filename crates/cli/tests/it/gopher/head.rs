@@ -6,7 +6,8 @@ use std::fs;
 use super::{MODIFIED, fetch_path, start_server};
 use crate::support::{RunResult, run_fetch_url, run_fetch_url_in, temp_dir};
 use fetch_url_tests::{
-    GopherAsk, GopherConfig, GopherForm, GopherItem, GopherLength, GopherServer, ServerCert,
+    GopherAction, GopherAsk, GopherConfig, GopherForm, GopherItem, GopherLength, GopherServer, GopherTrigger,
+    ServerCert,
 };
 use serde_json::{Value, json};
 
@@ -217,4 +218,14 @@ fn events_report_start_redirect_error_and_completeness() {
         (&json!("hop"), &json!(page.url("/p"))),
         "{events:?}"
     );
+}
+
+#[test]
+fn item_of_a_server_that_rejects_attribute_requests_exists() {
+    let is_for_attributes = |line: &[u8]| line.ends_with(b"\t!");
+    let config = GopherConfig::new().item(GopherItem::text("/t", "text"));
+    let rejection = GopherAction::Answer(b"3not here\terror\th\t1\r\n.\r\n".to_vec());
+    let server = start_server(config.on(GopherTrigger::Matches(is_for_attributes), rejection));
+    assert_eq!(fetch_path(&server, "0/t", "-I").assert_exit(0).stdout_text().trim_end(), "Type: 0 text");
+    fetch_path(&server, "0/missing", "-I").assert_exit(78);
 }

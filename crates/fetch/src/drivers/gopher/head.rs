@@ -13,7 +13,8 @@ use crate::{Content, Error, Meta, Outcome, Phase, Response, RunContext};
 const MAX_NAME_BYTES: usize = 255;
 
 /// Requests the attributes of the item and returns them as header fields. A server without Gopher+ sends the item
-/// itself, which is not read.
+/// itself, which is not read, or takes the request for another selector, which does not exist: then the item is requested
+/// without Gopher+.
 pub(super) async fn fetch_head(
     request: &GopherRequest,
     plan: &GopherPlan,
@@ -21,6 +22,12 @@ pub(super) async fn fetch_head(
 ) -> Result<Outcome, Error> {
     let mut response = match send_request(request, false, plan, ctx).await? {
         ResponseStart::Accepted(response) => response,
+        ResponseStart::Rejected(rejection) if rejection.code.is_none() => {
+            match send_request(&request.without_plus(), false, plan, ctx).await? {
+                ResponseStart::Accepted(response) => response,
+                ResponseStart::Rejected(rejection) => return rejection_outcome(&rejection, plan),
+            }
+        }
         ResponseStart::Rejected(rejection) => return rejection_outcome(&rejection, plan),
     };
     let mut meta = response_meta(plan, response.is_gopher_plus());
