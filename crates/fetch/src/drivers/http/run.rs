@@ -1,4 +1,5 @@
-//! Runs a plan: sends the request once, and a second time if the server asks for credentials.
+//! Runs a plan: sends the request, and again over HTTP/1.1 if the server requires that. A response that asks for credentials
+//! makes a new plan, which the engine runs.
 
 use std::fmt;
 use std::sync::Arc;
