@@ -55,7 +55,7 @@ pub(crate) use self::log_options::LogOptions;
 pub(crate) use self::mirror::{MirrorJob, is_single_object_option};
 pub(crate) use self::private_file::is_open_to_others;
 pub(crate) use self::transfer::{Output, Transfer};
-pub(crate) use self::typed_url::{TypedUrls, complete_url, with_item_type_hint, with_typed_url_hint};
+pub(crate) use self::typed_url::{TypedUrls, complete_url, with_target_hint, with_typed_url_hint};
 use crate::error::usage_error;
 use crate::flags::{ContinueAt, FetchFlags, Format, GivenOptions};
 use crate::render::{events::Events, progress::ProgressDisplay, write_out::WriteOut};
@@ -71,7 +71,8 @@ fn misplaced_verb_error(verb: &str) -> Error {
         _ => true,
     };
     if is_built {
-        return usage_error(format!("the sub-command {verb} must precede its options"));
+        return usage_error(format!("the sub-command {verb} must precede its options"))
+            .with_hint(format!("fetch-url {verb} OPTIONS ..."));
     }
     usage_error(format!("this build has no sub-command {verb}"))
         .with_hint(format!("cargo install fetch-url-cli --features {verb}"))
@@ -128,7 +129,7 @@ pub(crate) struct FetchOptions {
     pub(crate) is_dry_run: bool,
     /// The directory of the files of Metalink documents.
     pub(crate) output_dir: Option<PathBuf>,
-    /// Uses the other places and the digest that a server states.
+    /// Uses the duplicates (RFC 6249) and the digest that a server states.
     pub(crate) uses_duplicates: bool,
     /// If the output file exists, a number is added to the name.
     pub(crate) keeps_both: bool,
@@ -246,7 +247,8 @@ impl Invocation {
         })
     }
 
-    /// Returns `true` if there is only one transfer. Every transfer asks several times, so the others are not looked at.
+    /// Returns `true` if there is at most one transfer. It looks at the first one only, because each transfer calls it
+    /// several times.
     pub(crate) fn has_single_transfer(&self) -> bool {
         let is_single = match self.transfers.as_slice() {
             [] => true,
@@ -329,7 +331,7 @@ impl FetchOptions {
             lists_names_only: flags.ftp.list_only,
             range: flags.range.or(continued),
             resume,
-            // A rate limit applies to one connection.
+            // Several connections would get a larger share of the rate limit than other transfers.
             segments: if is_plain && flags.limit_rate.is_none() { flags.segments } else { 1 },
             create_dirs: flags.create_dirs,
             is_dry_run: flags.batch.dry_run,
@@ -348,7 +350,7 @@ impl FetchOptions {
             news_server: news::NewsServerSources::of(flags),
             has_gateways: !flags.gateway.gateways.is_empty(),
             mid_has_gateway: gateway::is_for(&flags.gateway, "mid"),
-            condition: flags.time_cond.as_deref().map(condition::condition).transpose()?.flatten(),
+            condition: condition::condition(flags)?,
             typed_urls: TypedUrls::of(flags)?,
             search: http::search(&flags.http, given)?,
             special_files: flags.network.special_files,

@@ -30,7 +30,7 @@ pub struct BatchFlags {
     /// Fetch the files of a Metalink document (RFC 5854)
     ///
     /// Each file is written to its name in the document, and checked by its checksum. Its URLs are tried
-    /// in their order. Logins, cookies and headers are not sent to them. Repeatable.
+    /// by their priority. Logins, cookies and headers are not sent to them. Repeatable.
     #[arg(long, value_name = "FILE|URL", action = ArgAction::Append)]
     pub metalink: Vec<String>,
     /// Use the other URLs and the digest that the server states (RFC 6249)

@@ -6,9 +6,25 @@ use fetch_url::{Condition, Error};
 use fetch_url_proto::{calendar, typed_date};
 
 use crate::error::usage_error;
+use crate::flags::FetchFlags;
+use crate::render;
 
-/// Returns the condition of `-z`, or `None` if its file does not exist yet.
-pub(super) fn condition(text: &str) -> Result<Option<Condition>, Error> {
+/// Returns the condition of `-z`. Notes that there is none if the text is neither a date nor an existing file, unless it is
+/// the output file.
+pub(super) fn condition(flags: &FetchFlags) -> Result<Option<Condition>, Error> {
+    let Some(text) = flags.time_cond.as_deref() else { return Ok(None) };
+    let condition = parse(text)?;
+    let is_output = || flags.output.iter().any(|output| output.as_os_str() == text);
+    if condition.is_none() && !flags.messages.silent && !is_output() {
+        render::print_note(&format!(
+            "-z: {text} is neither a date nor an existing file; there is no condition"
+        ));
+    }
+    Ok(condition)
+}
+
+/// Parses the value of `-z`. Returns `None` if its file does not exist.
+fn parse(text: &str) -> Result<Option<Condition>, Error> {
     let (is_after, text) = match text.strip_prefix('-') {
         Some(rest) => (false, rest),
         None => (true, text.strip_prefix('+').unwrap_or(text)),
@@ -45,7 +61,8 @@ fn since_1970(time: SystemTime) -> i64 {
 /// name.
 fn looks_like_date(text: &str) -> bool {
     let has_year = text.split(|c: char| !c.is_ascii_digit()).any(|run| run.len() == 4);
-    has_year && (text.contains(' ') || text.contains(',') || text.contains(':'))
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    has_year && (is_number || text.contains([' ', ',', ':']))
 }
 
 /// Parses the dates of curl, and ISO 8601 dates in UTC.
@@ -90,9 +107,11 @@ mod tests {
 
     #[test]
     fn date_condition_may_be_negated_and_invalid_dates_are_rejected() {
-        assert_eq!(condition("2000-02-29").ok(), Some(Some(Condition::ModifiedSince(951_782_400))));
-        assert_eq!(condition("-2000-02-29").ok(), Some(Some(Condition::UnmodifiedSince(951_782_400))));
-        assert_eq!(condition("/no/such/file").ok(), Some(None));
-        assert!(condition("31 Feb 2000 12:00").is_err());
+        assert_eq!(parse("2000-02-29").ok(), Some(Some(Condition::ModifiedSince(951_782_400))));
+        assert_eq!(parse("-2000-02-29").ok(), Some(Some(Condition::UnmodifiedSince(951_782_400))));
+        assert_eq!(parse("/no/such/file").ok(), Some(None));
+        for bad in ["31 Feb 2000 12:00", "2000-13-01"] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
     }
 }

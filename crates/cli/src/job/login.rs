@@ -30,7 +30,11 @@ pub(super) fn credentials(flags: &LoginFlags, prints_notes: bool) -> Result<Cred
         match read_private_file(&path) {
             Ok(text) => credentials = credentials.netrc(&text, flags.netrc_default)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => {}
-            Err(error) => return Err(usage_error(format!("{}: {error}", path.display()))),
+            Err(error) => {
+                let failure = usage_error(format!("{}: {error}", path.display()));
+                let hint = "-n is --netrc here, as in curl; --netrc-optional ignores a missing file";
+                return Err(if flags.netrc { failure.with_hint(hint) } else { failure });
+            }
         }
     }
     Ok(credentials.prompt_with(prompter))

@@ -132,8 +132,11 @@ pub(super) fn transfers(flags: &FetchFlags, given: &GivenOptions) -> Result<Vec<
 /// Returns the body of `-T`.
 fn upload(file: &Path) -> Result<RequestBody, Error> {
     RequestBody::file(file).map_err(|error| {
-        usage_error(format!("-T {}: {error}", file.display()))
-            .with_hint("-T sends a file, as in curl; wget's -T is --read-timeout SECONDS")
+        let hint = match file.to_str() {
+            Some("-") => "-X PUT --data-binary @- sends standard input",
+            _ => "-T sends a file, as in curl; wget's -T is --read-timeout SECONDS",
+        };
+        usage_error(format!("-T {}: {error}", file.display())).with_hint(hint)
     })
 }
 

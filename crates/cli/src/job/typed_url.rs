@@ -53,6 +53,9 @@ pub(crate) fn complete_url(flags: &GatewayFlags, text: &str) -> Option<String> {
 
 /// Adds a hint to the error for a text that is not a URL but a path, or a URL whose scheme lacks its colon.
 pub(crate) fn with_typed_url_hint(error: Error, text: &str) -> Error {
+    if text == "-" {
+        return error.with_hint("standard output is the default; omit wget's -O -");
+    }
     match guess(text) {
         Some(Guess::Path) => match file_url(Path::new(text)) {
             Some(url) => error.with_hint(format!("the URL of this file is {url}")),
@@ -77,14 +80,32 @@ fn file_url(path: &Path) -> Option<String> {
     Some(format!("file://{}", parts.join("/")))
 }
 
+/// Adds a hint to the error for a URL that probably should be another one; `text` is the URL as it was typed.
+pub(crate) fn with_target_hint(error: Error, url: &Url<'_>, text: &str) -> Error {
+    match (url, error.code()) {
+        (Url::Gopher(_), Code::NotFound) => with_item_type_hint(error, url),
+        (Url::Ftp(_), Code::NotFound) if may_be_directory(text) => {
+            error.with_hint("if it is a directory, its URL ends with a slash")
+        }
+        (_, Code::ResolveFailed) if Path::new(text).is_file() => {
+            error.with_hint(format!("{text} is a file; --input-file {text} reads URLs from it"))
+        }
+        _ => error,
+    }
+}
+
+/// Returns `true` if the URL ends with a name without a suffix, as those of directories do.
+fn may_be_directory(url: &str) -> bool {
+    let name = url.rsplit('/').next().unwrap_or_default();
+    !name.is_empty() && !name.contains(['.', ';'])
+}
+
 /// Adds a hint to the error for a gopher URL whose path probably has no item type: `gopher://h/foo` requests the selector
 /// `oo` of the type `f`.
-pub(crate) fn with_item_type_hint(error: Error, url: &Url<'_>) -> Error {
+fn with_item_type_hint(error: Error, url: &Url<'_>) -> Error {
     let text = url.redacted().to_string();
     let parts = text.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
-    let (Url::Gopher(_), Code::NotFound, Some((host, path))) = (url, error.code(), parts) else {
-        return error;
-    };
+    let Some((host, path)) = parts else { return error };
     let starts_with_a_word = path.bytes().take(2).filter(u8::is_ascii_alphabetic).count() == 2;
     if !starts_with_a_word {
         return error;

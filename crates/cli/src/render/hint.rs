@@ -29,7 +29,10 @@ pub(crate) fn hint_text(hint: &Hint) -> String {
             "passwords are not sent without TLS; use nntps:, or --insecure-auth to send them in plain text"
                 .to_owned()
         }
-        Hint::Login => "give a user name with -u USER, --netrc or --ask-password".to_owned(),
+        Hint::Login => {
+            "give user and password by -u USER and --password-file FILE, by --netrc, or at a terminal"
+                .to_owned()
+        }
         Hint::NewsServer => {
             "name the server with --news-server HOST or the environment variable NNTPSERVER".to_owned()
         }

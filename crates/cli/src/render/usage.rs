@@ -13,27 +13,55 @@ pub(crate) fn print_clap_error(error: &clap::Error) -> u8 {
         print_stderr(&line);
         return status;
     }
-    let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    let text = error.render().to_string();
-    let masked = mask_password(&text);
-    if is_help || masked == text {
+    let is_help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    if is_help {
         // A failed write cannot be reported anywhere.
         let _ = error.print();
     } else {
-        print_stderr(&masked);
-    }
-    if is_cookie_jar_missing(error) {
-        print_stderr("  hint: for wget's -c use -C -, for its -nc use --no-clobber\n");
+        print_stderr(&usage_text(&mask_password(&error.render().to_string())));
+        if let Some(hint) = hint_for_wget(error) {
+            print_stderr(&format!("  hint: {hint}\n"));
+        }
     }
     status
 }
 
-/// Returns `true` if `-c` has no value, which suggests wget's `-c`.
-fn is_cookie_jar_missing(error: &clap::Error) -> bool {
-    error.kind() == ErrorKind::InvalidValue
-        && error
-            .get(ContextKind::InvalidArg)
-            .is_some_and(|argument| argument.to_string().contains("--cookie-jar"))
+/// Returns the text of an error of clap in the form of all other errors: one line, and hints.
+fn usage_text(text: &str) -> String {
+    let (mut message, mut hints) = (Vec::new(), String::new());
+    for line in text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:")) {
+        match line.strip_prefix("tip: ") {
+            Some(tip) => hints.push_str(&format!("  hint: {tip}\n")),
+            None if line.is_empty() || line.starts_with("For more information") => {}
+            None => message.push(line),
+        }
+    }
+    let message = message.join(" ");
+    let message = message.strip_prefix("error: ").unwrap_or(&message);
+    format!("fetch-url: usage: {message}\n{hints}")
+}
+
+/// Returns the hint for an option that has another meaning in wget.
+fn hint_for_wget(error: &clap::Error) -> Option<&'static str> {
+    let argument = error.get(ContextKind::InvalidArg)?.to_string();
+    let value = error.get(ContextKind::InvalidValue).map(ToString::to_string).unwrap_or_default();
+    match error.kind() {
+        ErrorKind::InvalidValue if argument.contains("--cookie-jar") => {
+            Some("for wget's -c use -C -, for its -nc use --no-clobber")
+        }
+        ErrorKind::ValueValidation if argument.contains("--range") && value.contains("://") => {
+            Some("wget's -r is fetch-url mirror URL [DIR]")
+        }
+        ErrorKind::UnknownArgument if argument == "--" || argument == "-" => {
+            Some("standard output is the default; omit wget's -O-")
+        }
+        _ => None,
+    }
 }
 
 /// Returns the message for an unknown option that wget or curl has.
@@ -70,6 +98,22 @@ mod tests {
         let error =
             crate::flags::command().try_get_matches_from(["fetch-url", argument]).expect_err("unknown");
         explanation(&error)
+    }
+
+    #[test]
+    fn error_of_an_option_is_one_line_and_hints() {
+        let text = |arguments: &[&str]| {
+            let arguments = [&["fetch-url"], arguments].concat();
+            let error = crate::flags::command().try_get_matches_from(arguments).expect_err("an error");
+            (usage_text(&error.render().to_string()), hint_for_wget(&error))
+        };
+        let misspelt = "fetch-url: usage: unexpected argument '--sillent' found\n  hint: a similar argument exists: '--silent'\n";
+        assert_eq!(text(&["--sillent"]), (misspelt.to_owned(), None));
+        let (wrong, _) = text(&["--list-format", "xml"]);
+        assert!(wrong.starts_with("fetch-url: usage: invalid value 'xml' for '--list-format"), "{wrong}");
+        assert!(wrong.contains("[possible values: ") && wrong.lines().count() == 1, "{wrong}");
+        assert!(text(&["-r", "http://h/"]).1.is_some_and(|hint| hint.contains("mirror")));
+        assert!(text(&["-O-", "http://h/"]).1.is_some_and(|hint| hint.contains("standard output")));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::queue::WorkQueue;
 use super::result_log::{Disposition, ResultLog as _};
 use super::transfer::run_transfer;
 use super::work::{PlannedTransfer, Work};
-use crate::job::{Output, Transfer, with_item_type_hint};
+use crate::job::{Output, Transfer, with_target_hint};
 use crate::render::{self, summary};
 use crate::report::{Totals, TransferReport};
 
@@ -129,12 +129,13 @@ impl Batch {
             Ok(request) => {
                 let url = request.url().clone();
                 let failed = run_transfer(&self.run, &transfer, request, permit, &mut report).await.err();
-                failed.map(|error| with_item_type_hint(error, &url))
+                failed.map(|error| with_target_hint(error, &url, &transfer.url))
             }
             Err(error) => Some(error),
         };
         let mut alternatives = transfer.alternatives.clone();
         let meta = report.meta.as_ref().filter(|_| error.is_some());
+        let meta = meta.filter(|meta| meta.status.is_none_or(|status| status < 400));
         let duplicates = meta.and_then(|meta| copies::duplicates(&transfer, meta, &self.run));
         if let (Some(meta), Some(_)) = (meta, &duplicates) {
             alternatives.extend(http::duplicates(meta));

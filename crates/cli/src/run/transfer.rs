@@ -1,4 +1,4 @@
-//! One transfer in five stages: choose the output, check whether it can be skipped, fetch, save, record.
+//! One transfer in four stages: choose the output, check whether it can be skipped, fetch, save.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -119,7 +119,7 @@ async fn run_stages(
         return Ok(());
     }
 
-    // 4. Save. 5. Record.
+    // 4. Save.
     save_response(response, file, expected, transfer, run, report).await
 }
 

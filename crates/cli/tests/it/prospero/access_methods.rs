@@ -34,7 +34,8 @@ fn request_body_and_login_are_not_sent_to_an_access_method_target() {
     let object = ProsperoObject::attributes_only().access_method(method);
     let server = ProsperoServer::start(ProsperoConfig::new().object("/x", object)).expect("start server");
     let url = server.url("/x");
-    let arguments = ["-d", "canary", "-u", "me:secret", "-H", "X-Own: secret", "-b", "c=secret", &url];
+    run_fetch_url(["-d", "canary", &url]).assert_exit(2);
+    let arguments = ["-X", "POST", "-u", "me:secret", "-H", "X-Own: secret", "-b", "c=secret", &url];
     assert_eq!(run_fetch_url(arguments).assert_exit(0).stdout_text(), "object");
     for request in http.requests() {
         assert_eq!(request.method, "GET");

@@ -49,6 +49,7 @@ pub(super) fn index_page_listing(plan: &HttpPlan, response: Response) -> Result<
 
 fn not_an_index_error(why: &str) -> Error {
     Error::new(Code::NotFound, Phase::Reply, format!("not an index page: {why}"))
+        .with_hint("only directories can be listed and mirrored")
 }
 
 fn is_html(media_type: Option<&str>) -> bool {
