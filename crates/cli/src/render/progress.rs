@@ -30,6 +30,8 @@ const MIN_DURATION: Duration = Duration::from_millis(300);
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
 /// Maximum number of redraws per second.
 const REDRAWS_PER_SECOND: u8 = 10;
+/// Minimum width of a terminal whose total bar has the rate, in columns.
+const MIN_WIDTH_OF_RATE: u16 = 60;
 /// Maximum width of a name in columns.
 const NAME_WIDTH: usize = 24;
 
@@ -97,7 +99,10 @@ impl ProgressDisplay {
                 failed => format!("{failed} failed, "),
             };
             // Writing to a string buffer does not fail.
-            let _ = write!(out, "{failed}{}, {}/s", BinaryBytes(received), BinaryBytes(rate as u64));
+            let _ = write!(out, "{failed}{}", BinaryBytes(received));
+            if size().0 >= MIN_WIDTH_OF_RATE {
+                let _ = write!(out, ", {}/s", BinaryBytes(rate as u64));
+            }
         };
         let files = if self.files.is_some() { "{pos} of {len}" } else { "{pos}" };
         bar.set_style(style(&format!("total {files} files done, {{received}}")).with_key("received", words));
@@ -247,10 +252,12 @@ impl TransferProgress {
     /// Updates the bar, and shows it after the minimum duration.
     fn draw(&mut self) {
         // Several bars are aligned in columns.
-        let width = if self.display.has_several_files() { NAME_WIDTH } else { 0 };
+        let is_aligned = self.display.has_several_files();
         let start = self.start;
         let bar = self.bar.get_or_insert_with(|| {
-            let bar = bar(&format!("{:<width$}", self.name), self.total);
+            let width = NAME_WIDTH.min(usize::from(size().0) / 4);
+            let name = cut_middle(&self.name, width);
+            let bar = bar(&if is_aligned { format!("{name:<width$}") } else { name }, self.total);
             // The rate and the remaining time are those of this run, without the bytes of an earlier one.
             bar.set_position(start);
             bar.reset_eta();
