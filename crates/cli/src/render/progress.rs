@@ -255,9 +255,9 @@ impl TransferProgress {
         let is_aligned = self.display.has_several_files();
         let start = self.start;
         let bar = self.bar.get_or_insert_with(|| {
-            let width = NAME_WIDTH.min(usize::from(size().0) / 4);
-            let name = cut_middle(&self.name, width);
-            let bar = bar(&if is_aligned { format!("{name:<width$}") } else { name }, self.total);
+            let width = NAME_WIDTH.min(usize::from(size().0) * 3 / 10);
+            let aligned = || format!("{:<width$}", cut_middle(&self.name, width));
+            let bar = bar(&if is_aligned { aligned() } else { self.name.clone() }, self.total);
             // The rate and the remaining time are those of this run, without the bytes of an earlier one.
             bar.set_position(start);
             bar.reset_eta();
