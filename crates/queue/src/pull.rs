@@ -186,6 +186,7 @@ impl Bucket {
                     return ControlFlow::Continue(());
                 }
                 Reply::Failed => {
+                    self.expected = 0;
                     tokio::time::sleep(FAILURE_WAIT).await;
                     return ControlFlow::Break(());
                 }
