@@ -13,6 +13,7 @@ impl FetchOptions {
     /// Returns the options for listings.
     pub(super) fn for_listings(mut self, index_rule: IndexRule) -> Self {
         self.http.index_rule = index_rule;
+        self.http.deliver_error_body = false;
         (self.ftp.force_listing, self.http.index_as_listing, self.news.list_ranges) = (true, true, true);
         self
     }

@@ -53,6 +53,9 @@ impl Expansion {
 pub(super) async fn expand(run: &Run, planned: &PlannedTransfer) -> Result<Option<Expansion>, Error> {
     if planned.transfer.is_metalink {
         let response = run.fetcher.fetch(planned.request.clone()?).await?;
+        if let Some(refusal) = response.status_error {
+            return Err(refusal);
+        }
         let Content::Body(body) = response.content else {
             return Err(Error::new(Code::PeerMisbehaved, Phase::Reply, "the response is not a metalink"));
         };

@@ -142,6 +142,10 @@ fn headers_of_an_http_error_are_reported() {
     result.assert_stderr_contains("< X-Why: night");
     assert!(read_text_file(dir.path(), "heads").contains("X-Why: night"));
     assert!(!dir.path().join("file").exists());
+    // The page of an error is neither a listing nor a metalink.
+    for options in [&["-v", "--list", &url][..], &["-v", "--metalink", &url]] {
+        run_fetch_url_in(dir.path(), options).assert_exit(92);
+    }
     // The body is read in segments and resumed only without an error.
     for options in [&["-r", "0-1"][..], &["-C", "-"], &["--segments", "2"]] {
         let options = [&["-D", "heads", "-o", "file", &url][..], options].concat();

@@ -20,9 +20,9 @@ const MAX_PAGE_SIZE: usize = 32 * 1024 * 1024;
 /// Maximum number of tags and words that one poll reads.
 const TOKENS_PER_POLL: usize = 1024;
 
-/// Returns the response as a listing if the caller asked for one.
+/// Returns the response as a listing if the caller asked for one. The page of an error is not a listing.
 pub(super) fn index_page_listing(plan: &HttpPlan, response: Response) -> Result<Response, Error> {
-    if !plan.options.index_as_listing || plan.wants_head {
+    if !plan.options.index_as_listing || plan.wants_head || response.status_error.is_some() {
         return Ok(response);
     }
     let Response { mut meta, content, status_error, .. } = response;
