@@ -10,6 +10,7 @@
 //! [`request_loop`] is the loop of one request until its final response; [`resumer`] runs it again when a body
 //! breaks off.
 
+mod chain_start;
 mod drain;
 pub(crate) mod gateway;
 pub(crate) mod host_limiter;
@@ -26,6 +27,7 @@ mod trace;
 
 use std::sync::Arc;
 
+use chain_start::ChainStart;
 use fetch_url_core::{Host, parse};
 use retry::RetryState;
 use settings::Settings;
@@ -39,8 +41,10 @@ use crate::{Deadline, Error, Request, Response};
 pub(crate) async fn fetch(settings: &Arc<Settings>, request: Request) -> Result<Response, Error> {
     let deadline = Deadline::start(settings.policy.timeouts);
     let mut retries = RetryState::new(request.retry_rules(settings.policy.retry));
-    let response = request_loop::follow_redirects(settings, request.clone(), deadline, &mut retries).await?;
-    Ok(resumer::with_resumer(response, settings, request, deadline, retries))
+    let start = ChainStart::new(request);
+    let (response, next_start) =
+        request_loop::follow_redirects(settings, start.clone(), deadline, &mut retries).await?;
+    Ok(resumer::with_resumer(response, settings, next_start.unwrap_or(start), deadline, retries))
 }
 
 /// Opens a TCP connection to `host` and `port` within the connect timeout, through the proxy for https if there is one.

@@ -9,6 +9,7 @@ mod forms;
 mod index_pages;
 mod redirect_state;
 mod redirect_targets;
+mod redirected_resume;
 mod request_options;
 mod resume;
 mod saved_headers;

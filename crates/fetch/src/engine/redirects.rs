@@ -7,9 +7,10 @@ use crate::request::RedirectState;
 use crate::{Code, Error, Phase, Redirect, RedirectKind, Request};
 
 /// The redirects that one request has followed.
-pub(super) struct RedirectChain<'g> {
+#[derive(Clone)]
+pub(super) struct RedirectChain {
     start: Url<'static>,
-    policy: &'g RedirectPolicy,
+    policy: RedirectPolicy,
     followed: u32,
     /// The number of those that a name service sent.
     name_redirects: u32,
@@ -18,11 +19,11 @@ pub(super) struct RedirectChain<'g> {
     has_visited_public: bool,
 }
 
-impl<'g> RedirectChain<'g> {
-    pub(super) fn new(policy: &'g RedirectPolicy, start: &Url<'static>) -> Self {
+impl RedirectChain {
+    pub(super) fn new(policy: &RedirectPolicy, start: &Url<'static>) -> Self {
         Self {
             start: start.clone(),
-            policy,
+            policy: policy.clone(),
             followed: 0,
             name_redirects: 0,
             visited: Vec::new(),

@@ -1,6 +1,7 @@
 //! The loop of one request until its final response: attempts, redirects and retries. It also applies the
 //! limits to the body.
 
+use super::chain_start::{ChainStart, through_gateway};
 use super::redirects::RedirectChain;
 use super::retry::RetryState;
 use super::settings::Settings;
@@ -29,18 +30,19 @@ enum Next {
     Send(Request),
 }
 
-/// Sends `request` and follows redirects until a response is not a redirect.
+/// Sends the request of `start` and follows redirects until a response is not a redirect. Also returns the request to
+/// send in place of that of `start` if the body breaks off.
 pub(super) async fn follow_redirects(
     settings: &Settings,
-    request: Request,
+    start: ChainStart,
     deadline: Deadline,
     retries: &mut RetryState,
-) -> Result<Response, Error> {
+) -> Result<(Response, Option<ChainStart>), Error> {
     let mut stopwatch = Stopwatch::start();
-    let mut earlier = Vec::new();
-    let mut chain = RedirectChain::new(&settings.redirect_policy, request.url());
-    let mut request = through_gateway(settings, request)?;
+    let (mut request, mut chain, mut earlier) = start.into_parts(settings)?;
+    let mut next_start = None;
     loop {
+        let sent = request.clone();
         let connector = settings.network.connector(request.url(), url_chooser(&request, &chain));
         stopwatch.start_attempt();
         let outcome = attempt(settings, &request, &chain, connector.clone(), deadline, &mut earlier).await;
@@ -58,7 +60,11 @@ pub(super) async fn follow_redirects(
             Err(error) => Next::Send(recover(error, request, retries, &deadline).await?),
         };
         match next {
-            Next::Send(next) => request = next,
+            Next::Send(next) => {
+                let start = ChainStart::after_redirect(&sent, &next, &chain, &earlier);
+                next_start = start.or(next_start);
+                request = next;
+            }
             Next::Finish(response) => {
                 let (limits, max_rate) = (settings.policy.limits, settings.max_rate.as_ref());
                 let limits = BodyLimits::new(limits, max_rate, deadline, connector.connection_info());
@@ -68,7 +74,7 @@ pub(super) async fn follow_redirects(
                 response.meta.redirects = chain.redirects();
                 response.meta.retries = retries.retries();
                 response.meta.timings = stopwatch.timings(connector.connection_info());
-                return Ok(response);
+                return Ok((response, next_start));
             }
         }
     }
@@ -82,7 +88,7 @@ fn keep(earlier: &mut Vec<Meta>, meta: &Meta) {
 }
 
 /// Returns who has chosen the URL of `request`. A gateway's address was chosen by the caller.
-fn url_chooser(request: &Request, chain: &RedirectChain<'_>) -> UrlChooser {
+fn url_chooser(request: &Request, chain: &RedirectChain) -> UrlChooser {
     if request.is_for_gateway() {
         UrlChooser::Caller
     } else if chain.has_visited_public() {
@@ -121,7 +127,7 @@ async fn check_response(
 async fn follow(
     redirect: Redirect,
     request: Request,
-    chain: &mut RedirectChain<'_>,
+    chain: &mut RedirectChain,
     settings: &Settings,
 ) -> Result<Next, Error> {
     let url = request.url();
@@ -158,20 +164,12 @@ fn unresolved_resend(resend: &crate::Resend) -> Error {
     Error::new(Code::Internal, Phase::Request, format!("{resend:?} was not resent"))
 }
 
-/// Returns the request to the gateway of the scheme if one is configured, otherwise `request` itself.
-fn through_gateway(settings: &Settings, request: Request) -> Result<Request, Error> {
-    let Some(target) = settings.gateways.gateway_url(request.url()) else { return Ok(request) };
-    let target = target.map_err(|error| error.with_url(request.url()))?;
-    request.notify(&Event::Redirect { from: request.url(), to: &target, why: "the gateway of the scheme" });
-    Ok(request.through_gateway(target))
-}
-
 /// Runs one attempt: the driver makes a plan, the policy is checked, and the plan runs. While the outcome is
 /// [`Outcome::Resend`], the plan of the resend runs next.
 async fn attempt(
     settings: &Settings,
     request: &Request,
-    chain: &RedirectChain<'_>,
+    chain: &RedirectChain,
     connector: Connector,
     deadline: Deadline,
     earlier: &mut Vec<Meta>,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use fetch_url_core::Url;
 
+use super::chain_start::ChainStart;
 use super::request_loop::follow_redirects;
 use super::resume_checks::is_continuation;
 use super::retry::RetryState;
@@ -12,12 +13,12 @@ use super::settings::Settings;
 use crate::Deadline;
 use crate::body::{InterruptPosition, ResumeFuture, ResumedBody, Resumer};
 use crate::resume::resource_key;
-use crate::{ByteRange, Content, Error, Meta, Request, Response, Resume, Validator};
+use crate::{ByteRange, Content, Error, Meta, Response, Resume, Validator};
 
 /// The resumer of one response.
 struct EngineResumer {
     settings: Arc<Settings>,
-    request: Request,
+    start: ChainStart,
     deadline: Deadline,
     retries: RetryState,
     object: ReceivedObject,
@@ -53,22 +54,22 @@ impl ReceivedObject {
     }
 }
 
-/// Returns `response` with a body that is resumed when it breaks off.
+/// Returns `response` with a body that is resumed when it breaks off, by sending the request of `start` again.
 pub(super) fn with_resumer(
     response: Response,
     settings: &Arc<Settings>,
-    request: Request,
+    start: ChainStart,
     deadline: Deadline,
     retries: RetryState,
 ) -> Response {
     let Response { meta, content, status_error } = response;
-    let is_range_request = request.wanted_range().is_some();
-    let content = match (content, resumable_request(request)) {
-        (Content::Body(body), Some(request)) if status_error.is_none() => {
+    let is_range_request = start.request.wanted_range().is_some();
+    let content = match (content, resumable_start(start)) {
+        (Content::Body(body), Some(start)) if status_error.is_none() => {
             let object = ReceivedObject::new(&meta);
             let resumer = EngineResumer {
                 settings: settings.clone(),
-                request,
+                start,
                 deadline,
                 retries,
                 object,
@@ -83,10 +84,13 @@ pub(super) fn with_resumer(
 
 /// Removes an open byte range (`FIRST-`), which the resume offset replaces. Returns `None` if the range cannot
 /// be resumed.
-fn resumable_request(request: Request) -> Option<Request> {
-    match request.wanted_range() {
-        None => Some(request),
-        Some(ByteRange::Span { last: None, .. }) => Some(request.without_range()),
+fn resumable_start(start: ChainStart) -> Option<ChainStart> {
+    match start.request.wanted_range() {
+        None => Some(start),
+        Some(ByteRange::Span { last: None, .. }) => {
+            let request = start.request.clone().without_range();
+            Some(start.with_request(request))
+        }
         Some(_) => None,
     }
 }
@@ -126,9 +130,10 @@ impl EngineResumer {
         }
         let (code, reason) = (error.code(), error.to_string());
         let start = if resume.is_some() { offset } else { 0 };
-        self.retries.backoff(&self.request, error, start, &self.deadline).await?;
-        let request = self.request.clone().resuming(resume.clone());
-        let response = follow_redirects(&self.settings, request, self.deadline, &mut self.retries).await?;
+        self.retries.backoff(&self.start.request, error, start, &self.deadline).await?;
+        let request = self.start.request.clone().resuming(resume.clone());
+        let start = self.start.clone().with_request(request);
+        let (response, _) = follow_redirects(&self.settings, start, self.deadline, &mut self.retries).await?;
         if let Some(refusal) = response.status_error {
             return Err(refusal);
         }
