@@ -4,4 +4,5 @@ mod continue_at;
 mod copies;
 mod existing_files;
 mod segments;
+mod unknown_sizes;
 mod within_a_run;

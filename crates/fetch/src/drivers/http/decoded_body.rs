@@ -6,7 +6,7 @@ use http::{Response, StatusCode, Version};
 use super::content_coding::{self, ContentCoding};
 use super::plan::HttpPlan;
 use super::response_body::{NoContentBody, ResponseBody};
-use crate::{Body, Error, Meta, Proof};
+use crate::{Body, ByteRange, Error, Meta, Proof};
 
 /// Returns the body of `response` in the form that the caller wants, and corrects `meta` accordingly. `expected` is its
 /// size in bytes before it is decoded.
@@ -16,7 +16,7 @@ pub(super) fn decoded_body(
     meta: &mut Meta,
     expected: Option<u64>,
 ) -> Result<Body, Error> {
-    let proof = completeness_proof(&response, meta, expected);
+    let proof = completeness_proof(plan, &response, meta, expected);
     if response.status() == StatusCode::NO_CONTENT {
         return Ok(Body::from_source(NoContentBody::new(response.into_body()), None, proof));
     }
@@ -50,10 +50,20 @@ pub(super) fn decoded_body(
 }
 
 /// Returns how the end of the body is recognised.
-fn completeness_proof(response: &Response<ResponseBody>, meta: &Meta, expected: Option<u64>) -> Proof {
+fn completeness_proof(
+    plan: &HttpPlan,
+    response: &Response<ResponseBody>,
+    meta: &Meta,
+    expected: Option<u64>,
+) -> Proof {
     let is_chunked = response.headers().contains_key(TRANSFER_ENCODING);
+    // The part may end before the object does (RFC 9110 §14.4).
+    let may_miss_the_end = response.status() == StatusCode::PARTIAL_CONTENT
+        && meta.head.size.is_none()
+        && !matches!(plan.range, Some(ByteRange::Span { last: Some(_), .. }));
     match (expected, response.version()) {
         _ if response.status() == StatusCode::NO_CONTENT => Proof::Proven("the status"),
+        _ if may_miss_the_end => Proof::Assumed("Content-Range does not state the size of the object"),
         (Some(_), _) if meta.offset > 0 => Proof::Proven("Content-Range"),
         (Some(_), _) => Proof::Proven("Content-Length"),
         (None, Version::HTTP_2) => Proof::Proven("END_STREAM"),

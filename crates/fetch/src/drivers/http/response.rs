@@ -218,7 +218,8 @@ fn continues_resume(resume: &Resume, first: u64, last: u64, size: Option<u64>, h
         && (resume.size.is_none() || resume.size == size)
 }
 
-/// Returns `true` if a part is the requested range, cut at the end of the object.
+/// Returns `true` if a part is the requested range, cut at the end of the object. Without the size of the object, a
+/// suffix must have the requested length.
 fn satisfies_range(range: ByteRange, first: u64, last: u64, size: Option<u64>) -> bool {
     match (range, size) {
         (ByteRange::Span { first: requested, last: wanted }, Some(size)) => {
@@ -228,7 +229,7 @@ fn satisfies_range(range: ByteRange, first: u64, last: u64, size: Option<u64>) -
             first == requested && wanted.is_none_or(|wanted| last == wanted)
         }
         (ByteRange::Suffix(count), Some(size)) => last + 1 == size && first == size.saturating_sub(count),
-        (ByteRange::Suffix(count), None) => last - first < count,
+        (ByteRange::Suffix(count), None) => last - first + 1 == count,
     }
 }
 
