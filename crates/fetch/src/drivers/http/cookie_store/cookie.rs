@@ -29,7 +29,7 @@ pub(super) struct Cookie {
 
 impl Cookie {
     /// Returns `true` if sizes, characters and name prefix are valid (RFC 6265bis §4.1.3). The parser of Set-Cookie
-    /// checks that a `__Host-` cookie has no Domain attribute.
+    /// checks that a `__Host-` cookie has no Domain attribute, also for a public suffix.
     pub(super) fn is_valid(&self) -> bool {
         let value = self.value.expose();
         let is_clean = |bytes: &[u8]| !bytes.iter().any(u8::is_ascii_control);
@@ -47,7 +47,7 @@ impl Cookie {
     }
 
     fn satisfies_name_prefix(&self) -> bool {
-        let for_host = !self.has_host_prefix() || self.path == b"/";
+        let for_host = !self.has_host_prefix() || self.path == b"/" && !self.includes_subdomains;
         let needs_tls = self.has_host_prefix() || has_prefix(&self.name, b"__Secure-");
         for_host && (self.is_secure || !needs_tls)
     }

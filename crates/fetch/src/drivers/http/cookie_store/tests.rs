@@ -335,6 +335,7 @@ fn invalid_lines_of_cookie_files_are_skipped() {
         "h\tFALSE\t/\tFALSE\t0\tn\u{0}\tv",
         "h\tFALSE\t/\tFALSE\t0\t__Secure-n\tv",
         "h\tFALSE\t/a\tTRUE\t0\t__Host-n\tv",
+        "h.example\tTRUE\t/\tTRUE\t0\t__Host-n\tv",
         "\tFALSE\t/\tFALSE\t0\tn\tv",
         ".\tFALSE\t/\tFALSE\t0\tn\tv",
         "..h\tFALSE\t/\tFALSE\t0\tn\tv",
