@@ -169,6 +169,9 @@ impl Proxies {
         if self.direct.split(',').any(|entry| entry == "*") {
             return true;
         }
+        let host = host.to_string();
+        // `direct` removes the final dot of each entry.
+        let host = host.strip_suffix('.').unwrap_or(&host);
         let Ok(uri) = format!("http://{host}/").parse() else { return false };
         Matcher::builder()
             .all("http://proxy.invalid")
@@ -280,6 +283,8 @@ mod tests {
         for direct in [
             "http://near.test/",
             "http://x.near.test/",
+            "http://near.test./",
+            "https://x.NEAR.test./",
             "http://127.1.2.3/",
             "http://[::1]/",
             "file:///etc/motd",
