@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use fetch_url::Error;
 use fetch_url::http::{CookieJar, HeaderField, HttpOptions, HttpVersion};
+use fetch_url::{Code, Error, Phase};
 
 use super::data;
 use super::option_file::{read_option_file, read_option_text};
@@ -169,10 +169,20 @@ fn jar(http: &HttpFlags) -> Result<Option<CookieJar>, Error> {
     if files.is_empty() {
         return Ok(http.cookie_jar.as_ref().map(|_| CookieJar::default()));
     }
+    let files: Vec<&Path> = files.into_iter().filter(|file| file.exists()).collect();
+    let size: u64 = files.iter().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum();
+    if size > CookieJar::MAX_FILE_SIZE {
+        return Err(Error::new(Code::LimitReached, Phase::Plan, "a cookie file larger than 32 MiB"));
+    }
     let mut lines = Vec::new();
-    for file in files.into_iter().filter(|file| file.exists()) {
-        lines.extend(read_option_file("-b", file)?);
-        lines.push(b'\n');
+    for file in files {
+        let read = read_option_file("-b", file)?;
+        if lines.is_empty() {
+            lines = read;
+        } else {
+            lines.push(b'\n');
+            lines.extend(read);
+        }
     }
     if lines.is_empty() { Ok(Some(CookieJar::default())) } else { CookieJar::from_netscape(&lines).map(Some) }
 }

@@ -175,6 +175,35 @@ fn unwritable_or_malformed_jar_is_reported() {
     assert!([0, 2].contains(&result.exit), "{result:?}");
 }
 
+#[test]
+fn jar_with_more_cookies_than_the_limits_is_written_with_all_of_them() {
+    let server = start_cookie_server(&["new=1; Path=/"]);
+    let dir = temp_dir();
+    let host =
+        |index: usize| if index < 250 { "127.0.0.1".to_owned() } else { format!("h{}.test", index / 100) };
+    let line = |index| format!("{}\tFALSE\t/deep\tFALSE\t0\tn{index}\tv\n", host(index));
+    fs::write(dir.path().join("jar"), (0..5000).map(line).collect::<String>()).expect("a file");
+    fetch_in_dir(dir.path(), "-b jar -c jar", &server.url("/set")).assert_exit(0);
+    let entries = jar_entries(dir.path());
+    assert_eq!(entries.len(), 5001);
+    assert_eq!((entries[0][5].as_str(), entries[4999][5].as_str()), ("n0", "n4999"));
+    assert_eq!(entries[5000][5], "new");
+}
+
+#[test]
+fn cookie_files_larger_than_32_mib_are_refused_without_reading_them() {
+    let server = start_cookie_server(&[]);
+    let dir = temp_dir();
+    let file = fs::File::create(dir.path().join("large")).expect("a file");
+    file.set_len(31 << 20).expect("a sparse file");
+    fs::hard_link(dir.path().join("large"), dir.path().join("second")).expect("a link");
+    fetch_in_dir(dir.path(), "-b large -b second", &server.url("/")).assert_exit(63);
+    file.set_len(1 << 40).expect("a sparse file");
+    let result = fetch_in_dir(dir.path(), "-b large", &server.url("/"));
+    result.assert_exit(63).assert_stderr_contains("32 MiB");
+    assert_eq!(server.requests(), []);
+}
+
 /// Fetches `path` from `server` under the host name `host`.
 fn fetch_as_host(directory: &Path, options: &str, host: &str, server: &HttpServer, path: &str) {
     let port = server.addr().port();

@@ -7,17 +7,21 @@ use fetch_url_core::{HttpUrl, Security};
 use http::HeaderMap;
 use http::header::SET_COOKIE;
 
-use super::cookie_store::CookieStore;
+use super::cookie_store::{self, CookieStore};
 use crate::{Code, Error, Phase};
 
 /// A cookie jar (RFC 6265). Clones share their cookies, so one jar can serve all requests of a program.
 ///
 /// A cookie is sent to the host that set it, or with a Domain attribute to all hosts of this domain, unless it is a
-/// public suffix such as `co.uk`. The jar holds at most 180 cookies for each host and 3000 in all.
+/// public suffix such as `co.uk`. The jar holds at most 180 cookies for each host and 3000 in all. All cookies of a file are kept;
+/// if it has more than that, hosts can set 50 others each, and 180 in all.
 #[derive(Clone, Debug, Default)]
 pub struct CookieJar(Arc<Mutex<CookieStore>>);
 
 impl CookieJar {
+    /// The maximum size of a cookie file, in bytes: 32 MiB.
+    pub const MAX_FILE_SIZE: u64 = cookie_store::MAX_FILE_SIZE as u64;
+
     /// Reads a cookie file in the Netscape format, as curl writes it, or with HTTP header lines: `Set-Cookie: a=b;
     /// domain=example.com`. Header lines without a domain and other lines are skipped.
     ///

@@ -10,38 +10,47 @@ mod netscape;
 mod set_cookie;
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
 
 use cookie::{Cookie, canonical_host, request_path};
 use netscape::FileLine;
 use set_cookie::ResponseOrigin;
 
-/// Maximum number of cookies of one host (RFC 6265 §6.1 requires at least 50).
+/// Maximum number of cookies of one host (RFC 6265 §6.1 requires at least 50). Cookies of a file are all kept.
 const MAX_COOKIES_PER_HOST: usize = 180;
-/// Maximum number of cookies in the store (RFC 6265 §6.1 requires at least 3000).
+/// Maximum number of cookies in the store (RFC 6265 §6.1 requires at least 3000). Cookies of a file are all kept.
 const MAX_COOKIES: usize = 3000;
+
+/// The number of cookies that a host may set even if the file has [`MAX_COOKIES_PER_HOST`] or more of it.
+const MIN_NEW_COOKIES_PER_HOST: usize = 50;
+/// The number of cookies that hosts may set even if the file has [`MAX_COOKIES`] or more.
+const MIN_NEW_COOKIES: usize = 180;
 
 /// Maximum length of a Cookie header, in bytes. Without a limit, one response with many large cookies could make every
 /// later request too large for its server (curl CVE-2022-32205).
 const MAX_COOKIE_HEADER: usize = 8190;
 
 /// Maximum size of a cookie file, in bytes: enough for [`MAX_COOKIES`] cookies of the largest size.
-const MAX_FILE_SIZE: usize = 32 << 20;
+pub(super) const MAX_FILE_SIZE: usize = 32 << 20;
 
 /// The start of a header line in a cookie file.
 const SET_COOKIE: &[u8] = b"set-cookie:";
 
 /// Cookies, in the order in which they were first set.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub(crate) struct CookieStore {
     cookies: Vec<Cookie>,
+    /// How many of `cookies`, from the first, are of a cookie file. They are not evicted.
+    file_count: usize,
 }
 
 /// The result of reading a cookie file.
 #[derive(Debug, Default)]
 pub(crate) struct CookieFile {
     pub(crate) store: CookieStore,
-    /// How many lines were invalid, or exceeded a limit of the store.
+    /// How many lines were invalid.
     pub(crate) skipped: usize,
     /// How many cookies are valid for the subdomains of a public suffix in the file, but are sent to the host only.
     pub(crate) narrowed_to_host: usize,
@@ -59,12 +68,12 @@ impl CookieStore {
         else {
             return;
         };
-        self.cookies.retain(|kept| !kept.is_expired(now));
+        self.retain(|kept| !kept.is_expired(now));
         if !is_tls && (cookie.is_secure || self.cookies.iter().any(|kept| kept.is_protected_from(&cookie))) {
             return;
         }
         if cookie.is_expired(now) {
-            self.cookies.retain(|kept| !kept.replaces(&cookie));
+            self.retain(|kept| !kept.replaces(&cookie));
             return;
         }
         let host = cookie.host.clone();
@@ -91,10 +100,11 @@ impl CookieStore {
         if file.len() > MAX_FILE_SIZE {
             return Err(CookieFileTooLarge);
         }
-        let mut read = CookieFile::default();
+        let (mut read, mut index) = (CookieFile::default(), CookieIndex::default());
         for line in file.split(|&byte| byte == b'\n') {
-            read.add_line(parse_file_line(line, now));
+            read.add_line(parse_file_line(line, now), &mut index);
         }
+        read.store.file_count = read.store.cookies.len();
         Ok(read)
     }
 
@@ -111,49 +121,73 @@ impl CookieStore {
         }
     }
 
+    /// Removes the cookies for which `is_kept` returns `false`.
+    fn retain(&mut self, is_kept: impl Fn(&Cookie) -> bool) {
+        let removed = self.cookies[..self.file_count].iter().filter(|cookie| !is_kept(cookie)).count();
+        self.cookies.retain(is_kept);
+        self.file_count -= removed;
+    }
+
     /// Removes the oldest cookies above the limits (RFC 6265 §5.3), Secure cookies last, so that a response without TLS
-    /// cannot evict a cookie that was set over TLS.
+    /// cannot evict a cookie that was set over TLS. Cookies of the file are not removed.
     fn evict_oldest(&mut self, host: &str) {
-        if self.count_for_host(host) > MAX_COOKIES_PER_HOST {
-            self.remove_oldest(|cookie| cookie.host == host);
-        }
-        if self.cookies.len() > MAX_COOKIES {
-            self.remove_oldest(|_| true);
-        }
+        let is_of_host = |cookie: &Cookie| cookie.host == host;
+        self.evict_above(MAX_COOKIES_PER_HOST, MIN_NEW_COOKIES_PER_HOST, is_of_host);
+        self.evict_above(MAX_COOKIES, MIN_NEW_COOKIES, |_| true);
     }
 
-    fn remove_oldest(&mut self, is_candidate: impl Fn(&Cookie) -> bool) {
-        let plain = self.cookies.iter().position(|cookie| is_candidate(cookie) && !cookie.is_secure);
-        let oldest = plain.or_else(|| self.cookies.iter().position(is_candidate));
-        if let Some(oldest) = oldest {
-            self.cookies.remove(oldest);
+    /// Removes one of the counted cookies if there are more than `max`. If most of them are of the file, hosts may set
+    /// `min_new` others.
+    fn evict_above(&mut self, max: usize, min_new: usize, is_counted: impl Fn(&Cookie) -> bool) {
+        let (of_file, new) = self.cookies.split_at(self.file_count);
+        let count = |cookies: &[Cookie]| cookies.iter().filter(|cookie| is_counted(cookie)).count();
+        if count(new) <= max.saturating_sub(count(of_file)).max(min_new) {
+            return;
+        }
+        let plain = new.iter().position(|cookie| is_counted(cookie) && !cookie.is_secure);
+        if let Some(oldest) = plain.or_else(|| new.iter().position(is_counted)) {
+            self.cookies.remove(self.file_count + oldest);
         }
     }
+}
 
-    fn count_for_host(&self, host: &str) -> usize {
-        self.cookies.iter().filter(|cookie| cookie.host == host).count()
-    }
+/// The places of the cookies of a file, by the hash of their identity, so that a large file is read in linear time.
+#[derive(Default)]
+struct CookieIndex {
+    places: HashMap<u64, usize>,
+    hasher: RandomState,
+}
 
-    fn has_room_for(&self, cookie: &Cookie) -> bool {
-        self.cookies.len() < MAX_COOKIES && self.count_for_host(&cookie.host) < MAX_COOKIES_PER_HOST
+impl CookieIndex {
+    /// Inserts a cookie, as [`CookieStore::insert`] does.
+    fn insert(&mut self, cookie: Cookie, store: &mut CookieStore) {
+        let place =
+            *self.places.entry(self.hasher.hash_one(cookie.identity())).or_insert(store.cookies.len());
+        match store.cookies.get_mut(place) {
+            None => store.cookies.push(cookie),
+            Some(kept) if kept.replaces(&cookie) => *kept = cookie,
+            // Two identities have the same hash.
+            Some(_) => store.insert(cookie),
+        }
     }
 }
 
 impl CookieFile {
-    fn add_line(&mut self, line: FileLine) {
+    fn add_line(&mut self, line: FileLine, index: &mut CookieIndex) {
         let (cookie, is_narrowed) = match line {
             FileLine::Blank => return,
             FileLine::Invalid => return self.skipped += 1,
             FileLine::Narrowed(cookie) => (cookie, true),
             FileLine::Cookie(cookie) => (cookie, false),
         };
-        // A full store skips the rest, so that the time to read a file is bounded.
-        if self.store.has_room_for(&cookie) {
-            self.narrowed_to_host += usize::from(is_narrowed);
-            self.store.insert(cookie);
-        } else {
-            self.skipped += 1;
-        }
+        self.narrowed_to_host += usize::from(is_narrowed);
+        index.insert(cookie, &mut self.store);
+    }
+}
+
+impl PartialEq for CookieStore {
+    fn eq(&self, other: &Self) -> bool {
+        self.cookies == other.cookies
     }
 }
 

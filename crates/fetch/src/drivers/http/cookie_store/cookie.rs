@@ -60,10 +60,11 @@ impl Cookie {
     /// Returns `true` if the two cookies have the same identity, so that the newer replaces the older (RFC 6265bis
     /// §5.7). A cookie of a host and one of a domain differ.
     pub(super) fn replaces(&self, other: &Self) -> bool {
-        self.host == other.host
-            && self.includes_subdomains == other.includes_subdomains
-            && self.path == other.path
-            && self.name == other.name
+        self.identity() == other.identity()
+    }
+
+    pub(super) fn identity(&self) -> (&[u8], &[u8], &str, bool) {
+        (&self.name, &self.path, &self.host, self.includes_subdomains)
     }
 
     /// Returns `true` if `other`, set without TLS, must not overlay this Secure cookie (RFC 6265bis §5.7, "Leave

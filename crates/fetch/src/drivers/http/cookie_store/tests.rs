@@ -255,7 +255,7 @@ fn oldest_cookies_are_evicted_at_the_limits() {
         store.store_cookie(&format!("h{}", index % 40), "/", true, format!("n{index}=x").as_bytes(), NOW);
     }
     assert_eq!(store.cookies.len(), MAX_COOKIES);
-    assert_eq!(store.count_for_host("h"), 0, "the oldest are evicted first");
+    assert!(store.cookies.iter().all(|cookie| cookie.host != "h"), "the oldest are evicted first");
     let read = CookieStore::from_file(&store.to_netscape(), NOW).expect("small");
     assert!(read.store == store && read.skipped == 0);
 }
@@ -347,9 +347,72 @@ fn invalid_lines_of_cookie_files_are_skipped() {
     assert_eq!((read.store, read.skipped, read.narrowed_to_host), (CookieStore::default(), broken.len(), 0));
     let read = CookieStore::from_file(b"h\xff\tFALSE\t/\tFALSE\t0\tn\tv", NOW).expect("small");
     assert_eq!(read.skipped, 1);
-    let many: String = (0..200).map(|index| format!("h\tFALSE\t/\tFALSE\t0\tn{index}\tv\n")).collect();
-    assert_eq!(CookieStore::from_file(many.as_bytes(), NOW).expect("small").skipped, 20);
     assert_eq!(CookieStore::from_file(&vec![b'\n'; MAX_FILE_SIZE + 1], NOW).err(), Some(CookieFileTooLarge));
+}
+
+/// Returns a cookie file with `count` cookies of each of the hosts.
+fn file_of_hosts(hosts: usize, count: usize) -> Vec<u8> {
+    let line = |host, index| format!("h{host}.example\tFALSE\t/\tFALSE\t0\tn{index}\tv{index}\n");
+    let lines = (0..hosts).flat_map(|host| (0..count).map(move |index| line(host, index)));
+    lines.collect::<String>().into_bytes()
+}
+
+#[test]
+fn all_cookies_of_a_file_are_kept_and_the_last_of_equal_ones_counts() {
+    for (hosts, count) in [(1, 100_000), (100_000, 1), (1000, 100)] {
+        let file =
+            [file_of_hosts(hosts, count), b"h0.example\tFALSE\t/\tFALSE\t0\tn0\tnew\n".to_vec()].concat();
+        let read = CookieStore::from_file(&file, NOW).expect("small");
+        assert_eq!((read.store.cookies.len(), read.skipped), (100_000, 0));
+        assert!(sent_header(&read.store, "h0.example", "/", true).starts_with("n0=new"));
+        let again = CookieStore::from_file(&read.store.to_netscape(), NOW).expect("small");
+        assert!(again.store == read.store);
+    }
+}
+
+#[test]
+fn cookies_of_responses_do_not_evict_those_of_a_file() {
+    for (hosts, of_each, kept_of_host, kept) in [
+        (1, 100, 80, 80),
+        (1, 170, MIN_NEW_COOKIES_PER_HOST, MIN_NEW_COOKIES_PER_HOST),
+        (1, 300, MIN_NEW_COOKIES_PER_HOST, MIN_NEW_COOKIES_PER_HOST),
+        (29, 100, 80, MIN_NEW_COOKIES),
+        (100, 100, 80, MIN_NEW_COOKIES),
+    ] {
+        let mut store = CookieStore::from_file(&file_of_hosts(hosts, of_each), NOW).expect("small").store;
+        let from_file = store.clone().cookies;
+        for index in 0..200 {
+            store.store_cookie("h0.example", "/", true, format!("new{index}=x").as_bytes(), NOW);
+        }
+        assert!(store.cookies.starts_with(&from_file), "{hosts} {of_each}");
+        assert_eq!(store.cookies.len() - from_file.len(), kept_of_host, "{hosts} {of_each}");
+        assert!(store.cookies.iter().any(|cookie| cookie.name == b"new199"), "the newest is kept");
+        for index in 0..200 {
+            store.store_cookie(&format!("other{index}"), "/", true, b"a=x", NOW);
+        }
+        assert!(store.cookies.starts_with(&from_file), "{hosts} {of_each}");
+        assert!(store.cookies.len() - from_file.len() >= kept, "{hosts} {of_each}");
+        assert!(store.cookies.len() <= MAX_COOKIES.max(from_file.len() + MIN_NEW_COOKIES));
+    }
+}
+
+#[test]
+fn cookies_of_a_file_are_replaced_deleted_and_expire() {
+    let file = b"h.example\tFALSE\t/\tFALSE\t0\ta\t1\nh.example\tFALSE\t/\tFALSE\t0\tb\t2\n\
+        h.example\tFALSE\t/\tFALSE\t1800000009\tc\t3\nh.example\tFALSE\t/\tFALSE\t0\td\t4\n";
+    let mut store = CookieStore::from_file(file, NOW).expect("small").store;
+    for field in ["b=new; Path=/", "e=5; Path=/", "a=; Path=/; Max-Age=0"] {
+        store.store_cookie("h.example", "/", true, field.as_bytes(), NOW);
+    }
+    assert_eq!(
+        (sent_header(&store, "h.example", "/", true).as_str(), store.file_count),
+        ("b=new; c=3; d=4; e=5", 3)
+    );
+    store.store_cookie("h.example", "/", true, b"e=6; Path=/", NOW + 9);
+    assert_eq!(
+        (sent_header(&store, "h.example", "/", true).as_str(), store.file_count),
+        ("b=new; d=4; e=6", 2)
+    );
 }
 
 #[test]
