@@ -197,6 +197,35 @@ fn socks4_and_socks4a_send_address_or_name() {
     );
 }
 
+#[test]
+fn user_name_of_a_socks4_proxy_is_sent_or_refused() {
+    for scheme in ["socks4", "socks4a"] {
+        for (login, options, user) in
+            [("me@", &[][..], "me"), ("me:secret@", &[], "me"), ("", &["-U", "m%65:secret"], "m%65")]
+        {
+            let (address, requested) = start_socks4_proxy(0x5a);
+            let proxy = format!("{scheme}://{login}{address}");
+            let arguments = [&["-4", "-x", &proxy], options, &["http://127.0.0.1:8080/"]].concat();
+            let result = run_fetch_url(arguments);
+            assert_eq!(
+                (result.exit, result.stdout_text().as_str()),
+                (0, "good"),
+                "{proxy}: {}",
+                result.stderr
+            );
+            let requested = requested.recv_timeout(Duration::from_secs(2)).expect("a request");
+            assert_eq!(requested.2, user, "{proxy} {options:?}");
+        }
+        for url in ["http://127.0.0.1:8080/", "https://127.0.0.1:8080/"] {
+            let (address, requested) = start_socks4_proxy(0x5a);
+            run_fetch_url(["-x", &format!("{scheme}://us%00er@{address}"), url])
+                .assert_exit(2)
+                .assert_stderr_contains("login for the proxy");
+            assert!(requested.try_recv().is_err(), "{scheme} {url}");
+        }
+    }
+}
+
 /// Without TLS the proxy answers in place of the server, with the same restrictions.
 #[test]
 fn faulty_proxy_responses_are_rejected() {

@@ -10,6 +10,7 @@ use super::plan::HttpPlan;
 use super::response_body::ResponseBody;
 use super::socks_transport::SocksClients;
 use super::{direct_transport, forwarded, socks_transport};
+use crate::net::proxy::{Proxy, ProxyKind};
 use crate::{Code, Error, Phase, RunContext};
 
 /// The connections that the driver keeps between requests.
@@ -33,13 +34,20 @@ impl Transports {
                 let plan = forwarded_plan(plan)?;
                 direct_transport::send_directly(&self.pool, &plan, ctx).await
             }
-            Some(proxy) if !proxy.kind.is_http() && !plan.needs_own_transport() => {
+            Some(proxy)
+                if !proxy.kind.is_http() && !needs_own_handshake(proxy) && !plan.needs_own_transport() =>
+            {
                 // In a box, so that other requests do not carry its large future.
                 Box::pin(socks_transport::send_through_socks(&self.socks_clients, proxy, plan, ctx)).await
             }
             _ => direct_transport::send_directly(&self.pool, plan, ctx).await,
         }
     }
+}
+
+/// Returns `true` if reqwest would not send the user name: it sends none to SOCKS 4 proxies.
+const fn needs_own_handshake(proxy: &Proxy) -> bool {
+    matches!(proxy.kind, ProxyKind::Socks4 | ProxyKind::Socks4a) && proxy.login.is_some()
 }
 
 /// Returns `plan` with the whole URL as its target.
