@@ -45,23 +45,23 @@ pub(super) fn options(flags: &FetchFlags, given: &GivenOptions) -> Result<HttpOp
     }
     add_types(http, &mut options);
     if let Some(tag) = http.etag_compare.as_deref().map(saved_etag).transpose()?.flatten() {
-        options.headers.push(HeaderField::new("If-None-Match", &*tag));
+        options.headers.push(HeaderField::new("If-None-Match", tag));
     }
     Ok(options)
 }
 
 /// Returns the ETag in the file of `--etag-compare`, or `None` if there is none.
-fn saved_etag(path: &Path) -> Result<Option<String>, Error> {
+fn saved_etag(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     if !path.exists() {
         return Ok(None);
     }
     let file = read_option_file("--etag-compare", path)?;
-    let text = String::from_utf8_lossy(&file);
-    let tag = text.trim();
-    if tag.contains(char::is_control) {
+    // An entity tag may have bytes above 0x7F, in any encoding (RFC 9110 §8.8.3).
+    let tag = file.trim_ascii();
+    if tag.iter().any(u8::is_ascii_control) {
         return Err(usage_error(format!("--etag-compare {}: not an ETag", path.display())));
     }
-    Ok(Some(tag.to_owned()).filter(|tag| !tag.is_empty()))
+    Ok(Some(tag.to_vec()).filter(|tag| !tag.is_empty()))
 }
 
 /// Returns the query that `-G` adds to the URL.

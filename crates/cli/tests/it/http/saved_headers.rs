@@ -58,6 +58,24 @@ fn unchanged_etag_fetches_nothing_and_keeps_the_file() {
 }
 
 #[test]
+fn etag_with_bytes_above_0x7f_is_saved_and_compared_unchanged() {
+    let dir = temp_dir();
+    for tag in [&b"\"v\xe9\x80\xff\""[..], b"W/\"\xc3\xa9\xc2\x85\""] {
+        let server = http_server(move |request: &HttpRequest| {
+            let is_same = request.header("if-none-match") == Some(tag);
+            let reply = HttpResponse::new(if is_same { 304 } else { 200 }).header("ETag", tag);
+            if is_same { reply } else { reply.body("content") }
+        });
+        let options = ["--etag-compare", "tag", "--etag-save", "tag", "-o", "file", "-w", "%{http_code}"];
+        for status in ["200", "304"] {
+            let result = run_fetch_url_in(dir.path(), [&options[..], &[&server.url("/x")]].concat());
+            assert_eq!(result.assert_exit(0).stdout_text(), status, "{tag:?}");
+            assert_eq!(fs::read(dir.path().join("tag")).expect("a file"), [tag, b"\n"].concat());
+        }
+    }
+}
+
+#[test]
 fn etag_of_a_failed_transfer_is_not_saved() {
     let server =
         http_server(|_| HttpResponse::new(200).header("ETag", "\"new\"").body("content").cut_body_at(3));
