@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{http_server, run_fetch_url_in, run_measuring_memory, temp_dir};
+use crate::support::{http_server, run_fetch_url_in, run_measuring_memory, run_shell, temp_dir};
 use fetch_url_tests::{HttpResponse, ProxyServer};
 
 /// Size of the file that is sent, in bytes: more than the buffers of a socket.
@@ -79,6 +79,28 @@ fn post_is_not_repeated_after_the_server_may_have_processed_it() {
     run_fetch_url_in(dir.path(), ["--retry", "2", "--retry-delay", "0.01", "-T", "file", &url])
         .assert_exit(52);
     assert_eq!(server.requests().len() - before, 3);
+}
+
+/// Opening and closing a FIFO would end its writer and lose its data.
+#[test]
+fn fifo_to_send_is_opened_once_or_not_at_all() {
+    let server = http_server(|_| HttpResponse::new(200));
+    let dir = temp_dir();
+    let fifo = dir.path().join("fifo");
+    run_shell("mkfifo \"$1\"", [&fifo]).assert_exit(0);
+    let url = server.url("/");
+    for option in ["--data-binary", "--json"] {
+        let script = "(i=0; while [ $i -lt 9999 ]; do echo 123456789; i=$((i+1)); done >\"$1\") & \
+            timeout -k 1 20 \"$F\" --retry 0 \"$3\" \"@$1\" \"$2\"";
+        run_shell(script, [fifo.as_os_str(), url.as_ref(), option.as_ref()]).assert_exit(0);
+        let request = server.requests().pop().expect("a request");
+        assert!(request.body == "123456789\n".repeat(9999).as_bytes(), "{option}: {}", request.body.len());
+    }
+    let sent = server.requests().len();
+    let script = "(echo kept >\"$1\") & timeout -k 1 20 \"$F\" --retry 0 -T \"$1\" \"$2\"; code=$?; cat \"$1\"; exit $code";
+    let result = run_shell(script, [fifo.as_os_str(), url.as_ref()]);
+    result.assert_exit(2).assert_stderr_contains("not a regular file");
+    assert_eq!((result.stdout_text().as_str(), server.requests().len()), ("kept\n", sent));
 }
 
 #[test]

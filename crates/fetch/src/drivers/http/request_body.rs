@@ -37,10 +37,12 @@ impl RequestBody {
     /// The file cannot be read, or is not a regular file.
     pub fn file(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_owned();
-        let metadata = File::open(&path)?.metadata()?;
-        if !metadata.is_file() {
+        // A FIFO is not opened, because opening and closing it would lose the data of its writer.
+        let is_file = std::fs::metadata(&path)?.is_file();
+        let metadata = if is_file { Some(File::open(&path)?.metadata()?) } else { None };
+        let Some(metadata) = metadata.filter(std::fs::Metadata::is_file) else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-        }
+        };
         Ok(Self([Piece::File { path, size: metadata.len() }].into()))
     }
 
