@@ -13,7 +13,7 @@ use crate::log::error_for_log;
 use crate::pages::error::{ErrorPage, error_page};
 use crate::request_head::{HeadFault, RequestHead};
 use crate::security_headers::Author;
-use crate::status::status_of;
+use crate::status::{is_refusal_of_proxy, status_of};
 
 /// The hint for targets in private networks.
 const PRIVATE: &str = "a server started with --allow-private reaches private and loopback addresses";
@@ -22,7 +22,10 @@ const PRIVATE: &str = "a server started with --allow-private reaches private and
 pub(crate) fn error_answer(head: &RequestHead, form: Form, error: &Error, url: Option<&str>) -> Answer {
     let status = status_of(error);
     let hint = hint_text(error);
-    let detail = error.to_string();
+    let detail = match is_refusal_of_proxy(error) {
+        true => format!("the proxy that this server uses: {error}"),
+        false => error.to_string(),
+    };
     let page =
         ErrorPage { status, code: error.code().name(), detail: &detail, hint: hint.as_deref(), url, form };
     let mut answer = problem(Some(head), &page);
@@ -43,6 +46,9 @@ fn hint_text(error: &Error) -> Option<String> {
         }
         Some(Hint::Login | Hint::InsecureLogin) => {
             Some("give a user name and a password; a news server needs nntps: for it".to_owned())
+        }
+        Some(Hint::ProxyLogin) => {
+            Some("start the server with a login for its proxy: --proxy-user USER:PASSWORD".to_owned())
         }
         Some(Hint::PrivateRedirect) => Some(PRIVATE.to_owned()),
         None if error.code() == Code::Policy && matches!(error.phase(), Phase::Connect | Phase::Proxy) => {

@@ -26,6 +26,7 @@ use crate::request_head::{HeadFault, RequestHead};
 use crate::request_target::{Asked, AskedUrl, target_for_log};
 use crate::security_headers::Author;
 use crate::shared::Shared;
+use crate::status::is_refusal_of_proxy;
 
 mod object;
 
@@ -239,7 +240,7 @@ fn failed(connection: &Connection, head: &RequestHead, asked: &AskedUrl, error: 
     connection.shared.recent_errors.record(connection.peer, &shown, &error.to_string());
     let answer = error_answer(head, asked.form, error, Some(&shown));
     match url {
-        Some(url) if error.code() == Code::AuthNeeded => {
+        Some(url) if error.code() == Code::AuthNeeded && !is_refusal_of_proxy(error) => {
             login_answer(&connection.shared, asked, &url, answer)
         }
         _ => answer,

@@ -95,6 +95,45 @@ fn failing_proxy_is_not_bypassed() {
 }
 
 #[test]
+fn refusal_of_the_proxy_is_502_without_a_challenge_for_the_client() {
+    let http = ProxyServer::http_with_login("me", "right").expect("starts");
+    let socks = ProxyServer::socks5_with_login("me", "right").expect("starts");
+    for (proxy, url) in [
+        (http.addr(), http.url_as("me:wrong")),
+        (http.addr(), http.url()),
+        (socks.addr(), socks.url_as("me:wrong").replace("socks5:", "socks5h:")),
+    ] {
+        let server = TestServer::with(with_proxy(&url));
+        let is_http = url.starts_with("http:");
+        for target in [
+            "http://name.invalid/a",
+            "/http://name.invalid/a",
+            "/https://name.invalid/a",
+            "ftp://name.invalid/a",
+            "/ftp://name.invalid/a",
+            "gopher://name.invalid/0/a",
+            "/gopher://name.invalid/0/a",
+            "name.invalid:443",
+        ] {
+            let method = if target.ends_with(":443") { "CONNECT" } else { "GET" };
+            let reply = server.request(method, target, &["Authorization: Basic bWU6bWluZQ=="]);
+            assert_eq!(reply.status, 502, "{url} {target}: {reply:?}");
+            assert_eq!(reply.problem("code"), "auth_needed", "{url} {target}: {reply:?}");
+            for field in ["www-authenticate", "proxy-authenticate"] {
+                assert_eq!(reply.field(field), None, "{url} {target}");
+            }
+            let detail = reply.problem("detail");
+            let names_proxy = detail.contains(&proxy.to_string()) || is_http && !target.contains("gopher");
+            assert!(
+                detail.starts_with("the proxy that this server uses: ") && names_proxy,
+                "{target}: {detail}"
+            );
+            assert!(!detail.contains("wrong"), "{detail}");
+        }
+    }
+}
+
+#[test]
 fn loop_over_another_proxy_is_recognised() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let second = listener.local_addr().expect("an address");

@@ -20,6 +20,7 @@ use crate::media_type::{essence, is_shown, media_type};
 use crate::request_head::RequestHead;
 use crate::security_headers::Author;
 use crate::shared::Shared;
+use crate::status::is_refusal_of_proxy;
 
 /// The fields that an answer in path form keeps. Cookies, policies and logins would be those of this server.
 const KEPT_FIELDS: [&str; 9] = [
@@ -47,6 +48,9 @@ const CONNECTION_FIELDS: [&str; 9] = [
 ];
 
 /// Returns the answer for the response of an http server.
+///
+/// # Errors
+/// The response is the refusal of the proxy that this server uses (407), or its body fails at the start.
 pub(super) async fn http_answer(
     shared: &Shared,
     head: &RequestHead,
@@ -55,6 +59,9 @@ pub(super) async fn http_answer(
     content: Content,
     status_error: Option<Error>,
 ) -> Result<Answer, Error> {
+    if let Some(refusal) = status_error.as_ref().filter(|error| is_refusal_of_proxy(error)) {
+        return Err(refusal.clone());
+    }
     let is_unchanged = matches!(content, Content::Unchanged);
     let status = match meta.status.map(StatusCode::from_u16) {
         Some(Ok(status)) => status,
