@@ -21,6 +21,7 @@ mod interruption;
 mod journal_file;
 mod mirror;
 mod not_fetchable;
+mod notes;
 mod option_groups;
 mod output;
 mod output_paths;

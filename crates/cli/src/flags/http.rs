@@ -92,7 +92,7 @@ pub struct HttpFlags {
     /// Send cookies: NAME=VALUE; ..., or those of a cookie file
     ///
     /// NAME=VALUE cookies are sent to the server of the URL only. The file is in Netscape format, or has Set-Cookie
-    /// lines with a domain. With a file name, even of a missing file, cookies that servers set
+    /// lines with a domain; - is standard input. With a file name, even of a missing file, cookies that servers set
     /// are kept during the run.
     #[arg(short = 'b', long, value_name = "COOKIES|FILE", action = ArgAction::Append)]
     pub cookie: Vec<String>,

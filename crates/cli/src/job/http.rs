@@ -6,7 +6,7 @@ use fetch_url::http::{CookieJar, HeaderField, HttpOptions, HttpVersion};
 use fetch_url::{Code, Error, Phase};
 
 use super::data;
-use super::option_file::{read_option_file, read_option_text};
+use super::option_file::{read_option_file, read_option_text, read_stdin};
 use crate::error::usage_error;
 use crate::flags::{FetchFlags, GivenOptions, HttpFlags};
 
@@ -169,14 +169,15 @@ fn jar(http: &HttpFlags) -> Result<Option<CookieJar>, Error> {
     if files.is_empty() {
         return Ok(http.cookie_jar.as_ref().map(|_| CookieJar::default()));
     }
-    let files: Vec<&Path> = files.into_iter().filter(|file| file.exists()).collect();
+    let is_stdin = |file: &Path| file.as_os_str() == "-";
+    let files: Vec<&Path> = files.into_iter().filter(|file| is_stdin(file) || file.exists()).collect();
     let size: u64 = files.iter().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum();
     if size > CookieJar::MAX_FILE_SIZE {
         return Err(Error::new(Code::LimitReached, Phase::Plan, "a cookie file larger than 32 MiB"));
     }
     let mut lines = Vec::new();
     for file in files {
-        let read = read_option_file("-b", file)?;
+        let read = if is_stdin(file) { read_stdin("-b")? } else { read_option_file("-b", file)? };
         if lines.is_empty() {
             lines = read;
         } else {

@@ -10,14 +10,13 @@ use fetch_url::http::{HttpOptions, RequestBody};
 use fetch_url::internal::HostPermit;
 use fetch_url::output::{FileSink, Segments, Sink, save};
 use fetch_url::url::{Url, mask_password};
-use fetch_url::{Body, Checksum, Code, Content, Error, Meta, Phase, Receipt, Request, Response};
+use fetch_url::{Body, Checksum, Code, Content, Error, Meta, Phase, Request, Response};
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
 use super::output_paths::Reserved;
-use super::{checksum, copies, document_facts, dry_run, header_files, not_fetchable, output, session};
-use crate::flags::Format;
-use crate::job::{Output, Transfer, news};
+use super::{checksum, copies, document_facts, dry_run, header_files, not_fetchable, notes, output, session};
+use crate::job::{Output, Transfer};
 use crate::render;
 use crate::render::listing::{self, ListingStyle};
 use crate::render::progress::{ProgressMode, TransferProgress};
@@ -45,8 +44,8 @@ async fn run_stages(
     report: &mut TransferReport,
 ) -> Result<(), Error> {
     let request = with_observer(request, run, report).with_permit(permit);
-    note_mid_url(&request, transfer, run);
-    note_added_scheme(transfer, run);
+    notes::note_mid_url(&request, transfer, run);
+    notes::note_added_scheme(transfer, run);
     record_request(&request, report);
 
     // 1. Choose the output.
@@ -103,7 +102,7 @@ async fn run_stages(
     let mut response = run.fetcher.fetch(request.resuming(resume)).await?;
     if exists && response.meta.has_unreadable_date {
         response.content = Content::Unchanged;
-        note_unreadable_date(transfer, run);
+        notes::note_unreadable_date(transfer, run);
     }
     report.meta = Some(response.meta.clone());
     header_files::dump_header(&response.meta, run)?;
@@ -226,55 +225,10 @@ async fn save_response(
     report.received = if is_object { progress.received() } else { 0 };
     progress.finish(saved.as_ref().ok().and(report.file.as_deref()).filter(|_| prints_each_file(run)));
     let receipt = saved?;
-    print_notes(&receipt, run, is_read_now);
+    notes::print_notes(&receipt, run, is_read_now);
     header_files::save_etag(report.meta.as_deref(), run)?;
     report.receipt = Some(receipt);
     refusal.filter(|_| run.options.fails_with_body).map_or(Ok(()), Err)
-}
-
-/// Notes that a `mid:` URL is fetched as a news article.
-fn note_mid_url(request: &Request, transfer: &Transfer, run: &Run) {
-    let is_article = matches!(request.url(), Url::News(_)) && !news::may_be_news(&transfer.url);
-    if is_article && !run.log.is_silent {
-        let note = "mid: names a message; fetching the article with this message-id from the news server";
-        run.progress.suspend_while(|| render::print_note_for(&transfer.url, note, run.options.format));
-    }
-}
-
-/// Notes on a terminal that a scheme was added to the text of the URL.
-fn note_added_scheme(transfer: &Transfer, run: &Run) {
-    if !run.log.is_interactive {
-        return;
-    }
-    if let Some(url) = run.options.typed_urls.complete(&transfer.url) {
-        let note = format!("no scheme was given; fetching {}", mask_password(&url));
-        run.progress.suspend_while(|| match run.options.format {
-            Format::Json => render::print_note_for(&mask_password(&transfer.url), &note, Format::Json),
-            _ => render::print_note(&note),
-        });
-    }
-}
-
-fn note_unreadable_date(transfer: &Transfer, run: &Run) {
-    if !run.log.is_silent {
-        let note =
-            "Last-Modified cannot be read, so the condition cannot be checked: the existing file is kept";
-        let url = mask_password(&transfer.url);
-        run.progress.suspend_while(|| render::print_note_for(&url, note, run.options.format));
-    }
-}
-
-/// Prints the notes of a receipt and, unless the object was shown on the terminal (`is_read_now`), the missing
-/// terminator.
-fn print_notes(receipt: &Receipt, run: &Run, is_read_now: bool) {
-    if run.log.is_silent || (run.mirror.is_some() && run.log.verbose == 0) {
-        return;
-    }
-    let missing = receipt.missing_terminator.filter(|_| !is_read_now);
-    let missing = missing.map(|terminator| format!("{terminator} is missing: the object may be incomplete"));
-    for note in receipt.notes.iter().map(ToString::to_string).chain(missing) {
-        run.progress.suspend_while(|| render::print_note_for(&receipt.url, &note, run.options.format));
-    }
 }
 
 /// Fetches a file over several connections, if `--segments` is given and the server supports it; otherwise returns the
@@ -311,7 +265,7 @@ async fn fetch_in_segments(
     report.received = progress.received();
     progress.finish(saved.as_ref().ok().and(report.file.as_deref()).filter(|_| prints_each_file(run)));
     let receipt = saved?;
-    print_notes(&receipt, run, false);
+    notes::print_notes(&receipt, run, false);
     header_files::save_etag(report.meta.as_deref(), run)?;
     report.receipt = Some(receipt);
     Ok(None)

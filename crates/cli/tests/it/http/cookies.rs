@@ -6,7 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::support::curl::run_curl;
-use crate::support::{RunResult, entry_names, http_server, run_fetch_url_in, temp_dir};
+use crate::support::{
+    RunResult, entry_names, fetch_url_command, http_server, run_command, run_fetch_url_in, temp_dir,
+};
 use fetch_url_tests::{HttpResponse, HttpServer, ServerCert};
 
 /// The Cookie header of each request with sorted pairs; `""` if there is none.
@@ -485,4 +487,16 @@ fn runs_with_one_cookie_jar_at_the_same_time_all_succeed() {
     assert!(fs::read_to_string(dir.path().join("jar")).expect("a jar").contains("id"));
     assert_eq!(entry_names(dir.path()), ["jar", "jar.new", "jar.part"]);
     assert_eq!(fs::read_to_string(dir.path().join("jar.new")).expect("a file"), "mine");
+}
+
+#[test]
+fn cookie_file_of_standard_input_is_read() {
+    let server = http_server(|_| HttpResponse::new(200));
+    let dir = temp_dir();
+    fs::write(dir.path().join("jar"), "127.0.0.1\tFALSE\t/\tFALSE\t0\tname\tvalue\n").expect("a file");
+    let mut command = fetch_url_command();
+    command.args(["-b", "-", &server.url("/")]).current_dir(dir.path());
+    command.stdin(fs::File::open(dir.path().join("jar")).expect("a file"));
+    run_command(command).assert_exit(0);
+    assert_eq!(server.requests()[0].header_text("cookie"), Some("name=value"));
 }
