@@ -101,7 +101,8 @@ impl OutputPaths {
     /// Adds a file that the program itself writes. Fails with [`Code::Usage`] if another option names it. A device can
     /// have the bytes of several options and transfers.
     pub(super) fn add_own(&mut self, path: &Path) -> Result<(), Error> {
-        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        // /dev/stderr may be a regular file.
+        if path.starts_with("/dev") || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(());
         }
         let key = self.path_key(path);

@@ -100,13 +100,13 @@ async fn run_stages(
         file => file,
     };
     let mut response = run.fetcher.fetch(request.resuming(resume)).await?;
+    report.meta = Some(response.meta.clone());
+    header_files::dump_header(&response.meta, run)?;
+    reject_error(&mut response, run)?;
     if exists && response.meta.has_unreadable_date {
         response.content = Content::Unchanged;
         notes::note_unreadable_date(transfer, run);
     }
-    report.meta = Some(response.meta.clone());
-    header_files::dump_header(&response.meta, run)?;
-    reject_error(&mut response, run)?;
     let expected = document_facts::check(transfer, &response, expected, run)?;
     if is_moved(transfer, &response.meta, report) {
         return Ok(());

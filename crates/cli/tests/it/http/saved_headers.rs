@@ -171,3 +171,11 @@ fn headers_of_an_http_error_are_reported() {
         assert!(!dir.path().join("file").exists());
     }
 }
+
+#[test]
+fn error_with_a_body_that_cannot_be_decoded_is_the_same_with_and_without_reported_headers() {
+    let server = http_server(|_| HttpResponse::new(404).header("Content-Encoding", "unknown").body("x"));
+    for options in [&["--compressed"][..], &["--compressed", "-v"], &["--compressed", "-w", "%{http_code}"]] {
+        run_fetch_url_in(temp_dir().path(), [options, &[&server.url("/")]].concat()).assert_exit(78);
+    }
+}

@@ -63,7 +63,8 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
             if !plan.options.deliver_error_body {
                 return Err(refusal);
             }
-            let mut response = whole_response(plan, response, reply)?;
+            // A body that cannot be decoded does not hide the refusal.
+            let Ok(mut response) = whole_response(plan, response, reply) else { return Err(refusal) };
             response.meta.is_resumable = false;
             response.status_error = Some(refusal);
             Ok(Outcome::Response(response))
