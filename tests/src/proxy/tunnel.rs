@@ -11,6 +11,8 @@ use crate::server::tcp_connection::TcpConnection;
 
 /// Maximum number of bytes in one read.
 const BLOCK: usize = 64 * 1024;
+/// Size of the receive buffer for a client, in bytes.
+const RECEIVE_BUFFER: usize = 256 * 1024;
 /// Maximum number of logged bytes of the first line.
 const MAX_OPENING: usize = 1024;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -80,6 +82,7 @@ pub(crate) fn carry(
     early: &[u8],
     log: impl Fn(&[u8]),
 ) -> Result<()> {
+    client.limit_receive_buffer(RECEIVE_BUFFER)?;
     let (to_client, mut to_origin) = (client.try_clone()?, origin.try_clone()?);
     log(early);
     to_origin.write_all(early)?;

@@ -31,6 +31,12 @@ pub(crate) struct TcpConnection {
 }
 
 impl TcpConnection {
+    /// Fixes the size of the receive buffer, in bytes. By default it grows with the rate at which it is read, and can hold a
+    /// large upload that nobody has read yet.
+    pub(crate) fn limit_receive_buffer(&self, size: usize) -> Result<()> {
+        Ok(rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, size)?)
+    }
+
     pub(crate) fn new(stream: TcpStream, stop: Arc<AtomicBool>, idle_timeout: Duration) -> Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(TICK))?;

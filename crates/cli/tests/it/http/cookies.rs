@@ -4,10 +4,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Stdio;
 
 use crate::support::curl::run_curl;
 use crate::support::{
-    RunResult, entry_names, fetch_url_command, http_server, run_command, run_fetch_url_in, temp_dir,
+    RunResult, entry_names, fetch_url_command, http_server, run_fetch_url_in, temp_dir, wait_for_exit,
 };
 use fetch_url_tests::{HttpResponse, HttpServer, ServerCert};
 
@@ -497,6 +498,7 @@ fn cookie_file_of_standard_input_is_read() {
     let mut command = fetch_url_command();
     command.args(["-b", "-", &server.url("/")]).current_dir(dir.path());
     command.stdin(fs::File::open(dir.path().join("jar")).expect("a file"));
-    run_command(command).assert_exit(0);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    wait_for_exit(child).assert_exit(0);
     assert_eq!(server.requests()[0].header_text("cookie"), Some("name=value"));
 }
