@@ -28,7 +28,7 @@ const SURPLUS_WAIT: Duration = Duration::from_secs(2);
 /// How long the slots for lines that a bucket is expected to have stay reserved.
 const RESERVATION_TIME: Duration = Duration::from_millis(500);
 /// The longest wait for the end of the requests of a bucket.
-const END_TIME: Duration = Duration::from_secs(1);
+const END_TIME: Duration = Duration::from_secs(2);
 /// The delay of a line that only newer workers understand.
 const NEWER_DELAY: Duration = Duration::from_secs(60);
 /// The maximum number of requests that wait at a bucket, one for each worker.

@@ -28,7 +28,7 @@ const IDLE_WAIT: (Duration, Duration) = (Duration::from_millis(20), Duration::fr
 /// The shortest and the longest wait before a result is stored again.
 const STORE_WAIT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 /// The longest wait for the end of the requests for lines.
-const STOP_TIME: Duration = Duration::from_secs(1);
+const STOP_TIME: Duration = Duration::from_secs(2);
 
 /// Settings of a worker.
 #[derive(Clone, Debug)]

@@ -185,7 +185,7 @@ fn line_that_is_on_the_way_to_a_terminated_worker_is_given_back() {
     add("b");
     site.wait_for_count("in_flight", |count| count == 1);
     crate::support::send_signal(&worker.0, "TERM");
-    // The worker waits for a second; a busy machine may use much of it.
+    // The worker waits for two seconds; a busy machine may use much of them.
     std::thread::sleep(Duration::from_millis(50));
     relay.set_cut(false);
     worker.wait();
