@@ -20,6 +20,8 @@ mod fetch {
 }
 #[path = "../../../crates/cli/src/error.rs"]
 mod error;
+#[path = "../../../crates/cli/src/stdin.rs"]
+mod stdin;
 #[path = "../../../crates/cli/src"]
 mod job {
     #[path = "job/input.rs"]
