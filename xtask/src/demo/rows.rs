@@ -104,7 +104,7 @@ pub(super) const ROWS: &[Row] = &[
         "http: a login is needed",
         &["{http}/private"],
         67,
-        &["login needed", "hint: give a user name with -u USER"],
+        &["login needed", "hint: give user and password by -u USER"],
     ),
     good("http: a login", &["-v", "-u", "me:secret", "{http}/private"], &[HELLO, "Authorization: Basic ***"]),
     good("ftp", &["-v", "{ftp}/hello.txt"], &[HELLO, "> RETR hello.txt", "< 226"]),

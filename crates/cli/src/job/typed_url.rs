@@ -84,7 +84,7 @@ fn file_url(path: &Path) -> Option<String> {
 pub(crate) fn with_target_hint(error: Error, url: &Url<'_>, text: &str) -> Error {
     match (url, error.code()) {
         (Url::Gopher(_), Code::NotFound) => with_item_type_hint(error, url),
-        (Url::Ftp(_), Code::NotFound) if may_be_directory(text) => {
+        (Url::Ftp(_), Code::NotFound) if error.hint().is_none() && may_be_directory(text) => {
             error.with_hint("if it is a directory, its URL ends with a slash")
         }
         (_, Code::ResolveFailed) if Path::new(text).is_file() => {
@@ -125,5 +125,24 @@ pub(super) fn missing_url_hint(flags: &FetchFlags) -> &'static str {
         Some(jar) if is_url(jar) && login => "-nc is -n -c here; wget's -nc is --no-clobber",
         Some(jar) if is_url(jar) => "-c is --cookie-jar here, as in curl; wget's -c is -C -",
         _ => "run fetch-url --help for the options",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hint_for_a_directory_does_not_replace_another_one() {
+        let parsed = fetch_url::url::parse("ftp://h//etc/motd").expect("a URL");
+        let error = || Error::new(Code::NotFound, fetch_url::Phase::Reply, "CWD");
+        let hint = |error: Error, text: &str| {
+            with_target_hint(error, &parsed.url, text).hint().map(ToString::to_string).unwrap_or_default()
+        };
+        assert_eq!(hint(error().with_hint("use %2F"), "ftp://h//etc/motd"), "use %2F");
+        assert!(hint(error(), "ftp://h//etc/motd").contains("slash"));
+        for file in ["ftp://h/a.txt", "ftp://h/etc/", "ftp://h/motd;type=a"] {
+            assert_eq!(hint(error(), file), "", "{file}");
+        }
     }
 }
