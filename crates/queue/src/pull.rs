@@ -230,7 +230,7 @@ impl Bucket {
                 true
             }
             Err(BadMessage::Newer(version)) => {
-                shared.slots.report_newer(&held.digest, version);
+                shared.slots.report_newer(&held.digest, newer_error(version));
                 give_back(shared, id, Some(NEWER_DELAY)).await;
                 true
             }
@@ -303,7 +303,7 @@ async fn give_back(shared: &Shared, id: u64, delay: Option<Duration>) {
 }
 
 /// Returns the error for a line that only a newer program understands.
-pub(crate) fn newer_error(version: u64) -> Error {
+fn newer_error(version: u64) -> Error {
     let detail = format!(
         "a line was added by a newer fetch-url (version {version} of the queue); it stays in the queue"
     );

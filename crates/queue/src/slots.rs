@@ -9,7 +9,6 @@ use fetch_url::Error;
 use tokio::sync::Notify;
 
 use crate::Lease;
-use crate::pull::newer_error;
 
 /// A worker whose slots are all busy for this time is busy for long.
 const BUSY_TIME: Duration = Duration::from_secs(2);
@@ -61,8 +60,8 @@ impl Slots {
         }
     }
 
-    /// Waits until a slot is free and `count` is not `None`, and reserves as many slots as it returns. It gets the
-    /// number of free slots.
+    /// Waits until a slot is free and `count`, which gets the number of free slots, returns a number. Reserves that many
+    /// slots.
     pub(crate) async fn reserve(self: &Arc<Self>, count: impl Fn(usize) -> Option<usize>) -> Reserved {
         loop {
             let mut may_be_free = pin!(self.may_be_free.notified());
@@ -107,11 +106,11 @@ impl Slots {
         true
     }
 
-    /// Reports a line that only newer workers understand, once.
-    pub(crate) fn report_newer(&self, digest: &str, version: u64) {
+    /// Reports the error for a line that only newer workers understand, once.
+    pub(crate) fn report_newer(&self, digest: &str, error: Error) {
         let mut state = self.lock();
         if state.newer.insert(digest.to_owned()) {
-            state.ready.push_back(Err(newer_error(version)));
+            state.ready.push_back(Err(error));
             drop(state);
             self.is_ready.notify_waiters();
         }

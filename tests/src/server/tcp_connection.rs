@@ -31,8 +31,8 @@ pub(crate) struct TcpConnection {
 }
 
 impl TcpConnection {
-    /// Fixes the size of the receive buffer, in bytes. By default it grows with the rate at which it is read, and can hold a
-    /// large upload that nobody has read yet.
+    /// Fixes the size of the receive buffer, in bytes. By default it grows while it is read quickly, and can then hold a
+    /// whole upload, which the client takes for sent.
     pub(crate) fn limit_receive_buffer(&self, size: usize) -> Result<()> {
         Ok(rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, size)?)
     }

@@ -32,7 +32,7 @@ pub(crate) struct Transfer {
     pub(crate) alternatives: Vec<String>,
     /// The required checksum.
     pub(crate) checksum: Option<Checksum>,
-    /// The file that is sent instead (`-T`).
+    /// The file that is sent to the URL (`-T`).
     pub(crate) upload: Option<RequestBody>,
     /// The entry of a listing, in a mirror.
     pub(crate) entry: Option<Box<FileEntry>>,
