@@ -104,6 +104,8 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
+//! A server that is not there: [`ReservedPort`] is a port where nothing listens while other tests run.
+//!
 //! # TLS, output files and terminals
 //! [`ServerCert`] creates certificates, valid and faulty ones, together with the CA that the client must trust.
 //! [`Target`] is an output file in a temporary directory. `Terminal` (Unix) runs a program in a pseudo-terminal.
@@ -141,6 +143,7 @@ mod prospero;
 mod proxy;
 #[cfg(unix)]
 mod pty;
+mod reserved_port;
 mod script;
 mod script_server;
 mod server;
@@ -203,6 +206,7 @@ pub use proxy::tls_front::TlsFront;
 pub use proxy::tunnel::{AddressType, Tunnel};
 #[cfg(unix)]
 pub use pty::{Arrival, Terminal};
+pub use reserved_port::ReservedPort;
 pub use script::{Script, Step};
 pub use script_server::ScriptServer;
 pub use server::plain_or_tls_connection::Ending;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustls::ServerConfig;
-use tokio::net::TcpSocket;
 
+use crate::reserved_port::ReservedPort;
 use crate::server::plain_or_tls_connection::{Ending, PlainOrTlsConnection};
 use crate::server::tcp_connection::TcpConnection;
 
@@ -21,8 +21,8 @@ const TICK: Duration = Duration::from_micros(300);
 pub(crate) enum DataMode {
     /// The server connects to this address of the client.
     Active(SocketAddr),
-    /// A bound port without a listener: connections are refused.
-    Closed { _socket: TcpSocket },
+    /// Nothing listens at the announced port.
+    Closed { _port: ReservedPort },
     /// No PORT or PASV has been sent.
     #[default]
     None,
@@ -42,10 +42,9 @@ impl DataMode {
     }
 
     pub(crate) fn closed(ip: IpAddr) -> Result<(Self, SocketAddr)> {
-        let socket = if ip.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        socket.bind(SocketAddr::new(ip, 0))?;
-        let addr = socket.local_addr()?;
-        Ok((Self::Closed { _socket: socket }, addr))
+        let port = ReservedPort::tcp_of(ip)?;
+        let addr = port.addr();
+        Ok((Self::Closed { _port: port }, addr))
     }
 
     /// Opens the connection. Connections from another address than that of the client are refused.

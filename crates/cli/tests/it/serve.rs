@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use fetch_url_tests::{
     GopherConfig, GopherItem, GopherServer, HttpResponse, HttpServer, NntpConfig, NntpGroup, NntpServer,
-    ProxyServer,
+    ProxyServer, ReservedPort,
 };
 
 use crate::support::{RunResult, fetch_url_command, run_command};
@@ -156,10 +156,9 @@ fn proxies_of_options_and_environment_are_used() {
 
 #[test]
 fn proxy_that_is_the_server_itself_is_refused() {
-    // The next free port is taken by the server that uses it as its proxy.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("an address").to_string();
-    drop(listener);
+    // The reserved port is taken by the server that uses it as its proxy.
+    let port = ReservedPort::tcp().expect("a port");
+    let address = port.addr().to_string();
     let serve = Serve::start(&["--allow-private", "--listen", &address, "-x", &address], &[]);
     for target in ["http://h.invalid/", "gopher://h.invalid/1/", "ftp://h.invalid/"] {
         let mut stream = TcpStream::connect(&address).expect("it listens");

@@ -1,6 +1,8 @@
 //! The status and the content of answers that report an error.
 
-use fetch_url_tests::{FtpConfig, FtpServer, GopherConfig, GopherServer, NntpConfig, NntpServer};
+use fetch_url_tests::{
+    FtpConfig, FtpServer, GopherConfig, GopherServer, NntpConfig, NntpServer, ReservedPort,
+};
 
 use crate::support::{TestServer, public_options};
 
@@ -32,11 +34,9 @@ fn each_error_has_its_status() {
 
 #[test]
 fn refused_connection_is_a_bad_gateway() {
-    // A port that was free a moment ago.
-    let port =
-        std::net::TcpListener::bind("127.0.0.1:0").and_then(|one| one.local_addr()).expect("a port").port();
+    let port = ReservedPort::tcp().expect("a port");
     let server = TestServer::start();
-    let reply = server.get(&format!("/gopher://127.0.0.1:{port}/0/a"), &[]);
+    let reply = server.get(&format!("/gopher://{}/0/a", port.addr()), &[]);
     assert_eq!((reply.status, reply.problem("code").as_str()), (502, "connect_failed"), "{reply:?}");
 }
 
@@ -66,7 +66,8 @@ fn typed_text_leads_to_its_url() {
 
 #[test]
 fn start_page_shows_an_error_to_its_client_only_and_without_the_query() {
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").and_then(|one| one.local_addr()).expect("a port");
+    let port = ReservedPort::tcp().expect("a port");
+    let closed = port.addr();
     let server = TestServer::start();
     for target in
         [format!("/http://{closed}/x?token=canary#canary"), format!("http://canary@{closed}/y?canary")]

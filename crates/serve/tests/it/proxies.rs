@@ -8,6 +8,7 @@ use fetch_url::network::Proxies;
 use fetch_url_serve::ServeOptions;
 use fetch_url_tests::{
     FtpConfig, FtpServer, GopherConfig, GopherItem, GopherServer, HttpResponse, HttpServer, ProxyServer,
+    ReservedPort,
 };
 
 use crate::support::{LogText, TestServer, options, public_options};
@@ -135,9 +136,8 @@ fn refusal_of_the_proxy_is_502_without_a_challenge_for_the_client() {
 
 #[test]
 fn loop_over_another_proxy_is_recognised() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let second = listener.local_addr().expect("an address");
-    drop(listener);
+    let port = ReservedPort::tcp().expect("a port");
+    let second = port.addr();
     let log = LogText::default();
     let mut options = with_proxy(&format!("http://{second}"));
     options.log = Some(log.sink());

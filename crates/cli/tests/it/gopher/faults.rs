@@ -10,7 +10,8 @@ use crate::support::fault_runner::{FaultRunner, THREADS};
 use crate::support::{check_in_parallel, ensure, run_fetch_url, temp_dir};
 use fetch_url_tests::{
     Ending, FaultCase, FaultResult, GOPHER_FAULTS, GOPHER_PLUS_FAULTS, GopherAction, GopherAsk, GopherConfig,
-    GopherFault, GopherForm, GopherItem, GopherRule, GopherServer, HttpResponse, OldFile, Target, Transport,
+    GopherFault, GopherForm, GopherItem, GopherRule, GopherServer, HttpResponse, OldFile, ReservedPort,
+    Target, Transport,
 };
 use serde_json::Value;
 
@@ -33,11 +34,14 @@ fn run_after_truncated_transfer_downloads_the_whole_file() {
 
 #[test]
 fn closed_port_exits_7() {
-    let urls =
-        ["9/a", "1", "0/t%09%09+", "9/a%09%09!"].map(|path| start_server(GopherConfig::new()).url(path));
-    for (url, before) in urls.iter().flat_map(|url| OldFile::ALL.map(|before| (url, before))) {
-        run_to_file(before, &[url]).0.assert_exit(7);
-        run_to_file(before, &[&url.replace("gopher:", "gophers:")]).0.assert_exit(7);
+    let port = ReservedPort::tcp().expect("a port");
+    for path in ["9/a", "1", "0/t%09%09+", "9/a%09%09!"] {
+        for (scheme, before) in
+            ["gopher", "gophers"].iter().flat_map(|scheme| OldFile::ALL.map(|before| (scheme, before)))
+        {
+            let url = format!("{scheme}://{}/{path}", port.addr());
+            run_to_file(before, &[&url]).0.assert_exit(7);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::support::mirror::{
     run_mirror, run_mirror_with,
 };
 use crate::support::{RunResult, entry_names, run_fetch_url, run_measuring_memory, temp_dir};
-use fetch_url_tests::{FileHeaders, HttpResponse, HttpServer, RangeSupport, file_handler};
+use fetch_url_tests::{FileHeaders, HttpResponse, HttpServer, RangeSupport, ReservedPort, file_handler};
 
 const DATE: &str = "Thu, 01 Dec 1994 12:34:56 GMT";
 
@@ -288,12 +288,11 @@ fn redirects_to_other_directories_are_not_followed() {
 #[test]
 fn unreachable_server_exits_with_7_and_deletes_nothing() {
     let dir = temp_dir();
-    let url = {
-        let server = index_server("<a href=\"a\">a</a>    01-Dec-1994 12:34    1\r\n");
-        run_mirror(&server.url("/d/"), dir.path(), "").assert_exit(0);
-        server.url("/d/")
-    };
-    run_mirror(&url, dir.path(), "--delete").assert_exit(7);
+    let server = index_server("<a href=\"a\">a</a>    01-Dec-1994 12:34    1\r\n");
+    run_mirror(&server.url("/d/"), dir.path(), "").assert_exit(0);
+    let port = ReservedPort::tcp().expect("a port");
+    let options = format!("--delete --connect-to ::{}", port.addr());
+    run_mirror(&server.url("/d/"), dir.path(), &options).assert_exit(7);
     assert_eq!(list_tree(dir.path()), ["a=a"]);
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::{check_in_parallel, ensure, run_fetch_url, run_measuring_memory};
-use fetch_url_tests::{FtpConfig, FtpServer, ProxyServer};
+use fetch_url_tests::{FtpConfig, FtpServer, ProxyServer, ReservedPort};
 
 const NAME: &str = "only-there.invalid";
 /// The timeout of the rows that stall.
@@ -285,12 +285,10 @@ fn logins_of_proxy_and_server_are_kept_apart() {
 
 #[test]
 fn proxy_that_cannot_be_reached_or_found_has_its_exit_status() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let closed = listener.local_addr().expect("an address");
-    drop(listener);
+    let closed = ReservedPort::tcp().expect("a port");
     let url = format!("gopher://{NAME}:7070/0/a");
     for scheme in ["socks4a", "socks5h", "http", "https"] {
-        let proxy = format!("{scheme}://{closed}");
+        let proxy = format!("{scheme}://{}", closed.addr());
         let result = run_fetch_url(["--retry", "0", "-x", &proxy, &url]);
         result.assert_exit(7).assert_stderr_contains(&proxy);
         let result = run_fetch_url(["--retry", "0", "-x", &format!("{scheme}://no-proxy.invalid:1"), &url]);

@@ -1,11 +1,9 @@
 //! HTTP and SOCKS proxies: requests, tunnels, name resolution and logins, and which headers each side receives
 //! (docs/spec/faults.md, row 32).
 
-use std::net::TcpListener;
-
 use crate::support::{http_server, run_fetch_url};
 use fetch_url_tests::{
-    AddressType, CertFiles, HttpRequest, HttpResponse, HttpServer, ProxyServer, ServerCert,
+    AddressType, CertFiles, HttpRequest, HttpResponse, HttpServer, ProxyServer, ReservedPort, ServerCert,
 };
 
 /// A name that no resolver knows (RFC 6761); only the test proxies resolve it.
@@ -35,12 +33,6 @@ fn start_tls_origin(
 /// Returns the URL of a path on the server with another host name.
 fn url_with_host(name: &str, server: &HttpServer, path: &str) -> String {
     server.url(path).replacen("127.0.0.1", name, 1)
-}
-
-/// Returns an address on which nothing listens.
-fn closed_address() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").to_string()
 }
 
 #[test]
@@ -345,16 +337,16 @@ fn proxy_authorization_header_is_dropped_without_proxy() {
 
 #[test]
 fn unreachable_or_invalid_proxy_is_an_error() {
-    let origin = start_origin();
+    let (origin, closed) = (start_origin(), ReservedPort::tcp().expect("a port"));
     let url = url_with_host(NAME, &origin, "/x");
     for (scheme, unknown) in [("http", 5), ("socks5", 5), ("socks5h", 5)] {
-        let result = run_fetch_url(["-x", &format!("{scheme}://{}", closed_address()), &origin.url("/x")]);
+        let result = run_fetch_url(["-x", &format!("{scheme}://{}", closed.addr()), &origin.url("/x")]);
         assert_eq!(result.exit, 7, "{scheme}: {}", result.stderr);
         let result = run_fetch_url(["-x", &format!("{scheme}://{NAME}:3128"), &url]);
         assert_eq!(result.exit, unknown, "{scheme}: {}", result.stderr);
     }
     // The proxy cannot reach the server.
-    let closed_url = format!("http://{}/x", closed_address());
+    let closed_url = format!("http://{}/x", closed.addr());
     let result = run_fetch_url(["-x", &start_http_proxy().url(), &closed_url]);
     assert!([7, 9, 22, 92].contains(&result.exit), "{result:?}");
     assert_ne!(run_fetch_url(["-x", &start_socks5_proxy().url(), &closed_url]).exit, 0);

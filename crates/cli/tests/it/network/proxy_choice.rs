@@ -2,12 +2,11 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 
 use crate::support::curl::run_curl_with_env;
 use crate::support::{RunResult, fetch_url_command, http_server, run_command, run_fetch_url, temp_dir};
-use fetch_url_tests::{CertFiles, HttpResponse, HttpServer, ProxyServer, ServerCert};
+use fetch_url_tests::{CertFiles, HttpResponse, HttpServer, ProxyServer, ReservedPort, ServerCert};
 
 /// Starts an HTTP server that sends the request target as its body.
 fn start_origin() -> HttpServer {
@@ -42,12 +41,6 @@ where
     run_command(command)
 }
 
-/// Returns an address on which nothing listens.
-fn closed_address() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").to_string()
-}
-
 /// Rows of environment variables and options, and `true` if the request goes through the proxy `P`. `N` is an address
 /// on which nothing listens, so that a request to it exits with 7.
 #[test]
@@ -55,7 +48,8 @@ fn proxy_is_chosen_from_environment_and_options() {
     let (origin, proxy) = (start_origin(), start_http_proxy());
     let (tls_origin, files) = start_tls_origin();
     let ca = files.ca.to_str().expect("UTF-8");
-    let unreachable_proxy = format!("http://{}", closed_address());
+    let closed = ReservedPort::tcp().expect("a port");
+    let unreachable_proxy = format!("http://{}", closed.addr());
     for (variables, arguments, is_https, uses_proxy) in [
         (&[("http_proxy", "P")][..], &[][..], false, true),
         (&[("http_proxy", "BARE")], &[], false, true),

@@ -3,7 +3,7 @@
 
 use std::io::Read as _;
 use std::io::Write as _;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -11,7 +11,7 @@ use crate::support::{
     RunResult, check_in_parallel, ensure, fetch_url_command, http_server, read_text_file, run_command,
     run_fetch_url, run_fetch_url_in, temp_dir,
 };
-use fetch_url_tests::{HttpResponse, HttpServer, ServerCert, http_date};
+use fetch_url_tests::{HttpResponse, HttpServer, ReservedPort, ServerCert, http_date};
 
 /// Runs fetch-url with a retry delay of 50 ms and options that are separated by white space.
 fn run_retrying(options: &str, url: &str) -> RunResult {
@@ -208,15 +208,10 @@ fn write_errors_are_not_retried() {
     assert!(server.requests().len() <= 1, "{} requests", server.requests().len());
 }
 
-/// Returns an address on which nothing listens.
-fn closed_address() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address")
-}
-
 #[test]
 fn refused_connection_is_retried() {
-    let url = format!("http://{}/x", closed_address());
+    let port = ReservedPort::tcp().expect("a port");
+    let url = format!("http://{}/x", port.addr());
     let result = run_retrying("--retry 2 -w |%{num_retries}|%{exitcode}", &url);
     result.assert_exit(7);
     assert_eq!(result.stdout_text(), "|2|7", "{}", result.stderr);
@@ -228,7 +223,8 @@ fn refused_connection_is_retried() {
 /// The server starts listening 300 ms later.
 #[test]
 fn server_that_starts_later_is_reached_by_a_retry() {
-    let at = closed_address();
+    let port = ReservedPort::tcp().expect("a port");
+    let at = port.addr();
     let server = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(300));
         let (mut stream, _) = TcpListener::bind(at).expect("the port").accept().expect("a client");
@@ -337,8 +333,8 @@ fn requests_with_side_effects_are_not_repeated() {
         }
     }
     // If the connection is refused, nothing was sent.
-    let result =
-        run_retrying("-d a=b --retry 1 -w %{num_retries}", &format!("http://{}/x", closed_address()));
+    let port = ReservedPort::tcp().expect("a port");
+    let result = run_retrying("-d a=b --retry 1 -w %{num_retries}", &format!("http://{}/x", port.addr()));
     assert_eq!(result.assert_exit(7).stdout_text(), "1");
 }
 

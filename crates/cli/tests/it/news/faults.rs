@@ -8,7 +8,7 @@ use super::start_server;
 use crate::support::fault_runner::FaultRunner;
 use crate::support::{RunResult, ensure, run_measuring_memory};
 use fetch_url_tests::{
-    NntpArticle, NntpConfig, NntpFault, NntpGroup, NntpServer, OldFile, PreparedCase, Target,
+    NntpArticle, NntpConfig, NntpFault, NntpGroup, NntpServer, OldFile, PreparedCase, ReservedPort, Target,
 };
 
 /// The password in the options of the faults.
@@ -75,8 +75,9 @@ fn run_to_file(before: OldFile, arguments: &[&str]) -> (RunResult, u64, Option<V
 
 #[test]
 fn closed_port_exits_7_and_missing_news_server_exits_2() {
+    let port = ReservedPort::tcp().expect("a port");
+    let addr = port.addr().to_string();
     for before in OldFile::ALL {
-        let addr = start_server(NntpConfig::new()).news_server();
         for scheme in ["nntp", "nntps"] {
             run_to_file(before, &[&format!("{scheme}://{addr}/fetch.test/1")]).0.assert_exit(7);
         }

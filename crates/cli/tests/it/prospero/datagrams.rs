@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::run_fetch_url;
+use fetch_url_tests::ReservedPort;
 
 /// The read timeout of the test sockets.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -55,14 +56,14 @@ fn second_address_is_tried_if_the_first_does_not_answer() {
 
 #[test]
 fn closed_port_is_detected_without_waiting_for_retransmission() {
-    let port = local_port(&bind_udp(1, 0));
+    let closed = ReservedPort::udp().expect("a port");
     let start = Instant::now();
-    run_fetch_url([format!("prospero://127.0.0.1:{port}/x")]).assert_exit(7);
+    run_fetch_url([format!("prospero://{}/x", closed.addr())]).assert_exit(7);
     // The first retransmission would be sent after four seconds.
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
     // The next address is tried immediately as well.
-    let second = bind_udp(2, 0);
-    let port = local_port(&second);
+    let port = closed.addr().port();
+    let second = bind_udp(2, port);
     let _heard = answer_requests(second, b"FAILURE NOT-FOUND\n");
     let resolve = format!("two.example:{port}:127.0.0.1,127.0.0.2");
     let start = Instant::now();

@@ -1,13 +1,12 @@
 //! The prospero column of the fault matrix (docs/spec/faults.md, section 3): every fault of [`ProsperoFault::all`],
 //! with and without an older file at the output path.
 
-use std::net::UdpSocket;
-
 use crate::support::fault_checks::check_stderr;
 use crate::support::fault_runner::FaultRunner;
 use crate::support::{ensure, run_fetch_url, run_measuring_memory};
 use fetch_url_tests::{
     ProsperoAction, ProsperoConfig, ProsperoFault, ProsperoObject, ProsperoServer, ProsperoTrigger,
+    ReservedPort,
 };
 
 /// The memory limit of rule N8 (docs/spec/faults.md), in KiB.
@@ -26,9 +25,8 @@ fn every_prospero_fault_ends_as_in_the_fault_matrix() {
 /// The operating system reports a closed UDP port.
 #[test]
 fn closed_port_exits_7_or_28() {
-    let port =
-        UdpSocket::bind(("127.0.0.1", 0)).and_then(|socket| socket.local_addr()).expect("free port").port();
-    let result = run_fetch_url(["--read-timeout", "2", &format!("prospero://127.0.0.1:{port}//srv/x")]);
+    let port = ReservedPort::udp().expect("a port");
+    let result = run_fetch_url(["--read-timeout", "2", &format!("prospero://{}//srv/x", port.addr())]);
     assert!([7, 28].contains(&result.exit), "{result:?}");
     check_stderr(&result, "prospero", &[]).expect("one clean error message");
 }

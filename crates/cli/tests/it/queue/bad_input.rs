@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use fetch_url_tests::{HttpResponse, HttpServer};
+use fetch_url_tests::{HttpResponse, HttpServer, ReservedPort};
 
 use super::nats::NatsServer;
 use super::{Site, run_queue};
@@ -38,11 +38,8 @@ fn wrong_address_is_refused_and_its_password_is_not_repeated() {
 
 #[test]
 fn server_that_is_missing_or_speaks_another_protocol_is_an_error() {
-    let closed = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        listener.local_addr().expect("an address")
-    };
-    check(&["status", &format!("nats://{closed}/corpus")], 7, "refused");
+    let port = ReservedPort::tcp().expect("a port");
+    check(&["status", &format!("nats://{}/corpus", port.addr())], 7, "refused");
     let http = HttpServer::start(|_| HttpResponse::new(200)).expect("a server");
     check(&["status", &format!("nats://{}/corpus", http.addr())], 28, "timed out");
 }

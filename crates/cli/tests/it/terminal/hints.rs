@@ -4,7 +4,7 @@ use crate::support::{
     fetch_url_command, http_server, run_command, run_fetch_url, run_fetch_url_in, temp_dir,
 };
 use fetch_url_tests::{
-    FtpConfig, FtpServer, GopherConfig, GopherServer, HttpResponse, HttpServer, ServerCert,
+    FtpConfig, FtpServer, GopherConfig, GopherServer, HttpResponse, HttpServer, ReservedPort, ServerCert,
 };
 
 #[test]
@@ -95,10 +95,8 @@ fn verbose_shows_names_addresses_tls_and_the_request_as_it_was_sent() {
     }
     assert!(!text.contains("geheim") && !text.contains("bWU6"), "{text}");
     // A request that was not sent is not shown.
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .and_then(|listener| listener.local_addr())
-        .expect("a port");
-    let result = run_fetch_url(["-v", &format!("http://{port}/x")]);
+    let port = ReservedPort::tcp().expect("a port");
+    let result = run_fetch_url(["-v", &format!("http://{}/x", port.addr())]);
     assert!(!result.assert_exit(7).stderr.contains("> GET"), "{}", result.stderr);
     result.assert_stderr_contains("*   Trying 127.0.0.1:");
 }

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 use std::fs;
-use std::net::TcpListener;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use crate::support::{
     BINARY, RunResult, http_server, http_server_first_then, isolate_environment, run_command, run_fetch_url,
     run_fetch_url_in, run_shell, temp_dir,
 };
-use fetch_url_tests::{HttpResponse, HttpServer, ServerCert};
+use fetch_url_tests::{HttpResponse, HttpServer, ReservedPort, ServerCert};
 
 /// The variables whose values must equal those of curl.
 const SAME_AS_CURL: [&str; 17] = [
@@ -265,19 +264,15 @@ fn write_out_json_has_all_variables() {
 }
 
 /// Returns a URL with an address on which nothing listens.
-fn closed_url() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    format!("http://{}/", listener.local_addr().expect("an address"))
-}
-
 /// --write-out is printed after failures, too.
 #[test]
 fn write_out_is_printed_after_failures() {
-    let server = start_site();
+    let (server, closed) = (start_site(), ReservedPort::tcp().expect("a port"));
+    let closed_url = format!("http://{}/", closed.addr());
     let format = "%{exitcode} %{http_code}%{onerror} bad";
     for (url, exit, text) in [
         (server.url("/gone"), 78, "78 404 bad"),
-        (closed_url(), 7, "7 000 bad"),
+        (closed_url.clone(), 7, "7 000 bad"),
         ("http://no-such-host.invalid/".to_owned(), 6, "6 000 bad"),
         ("file:///no/such/file".to_owned(), 78, "78 000 bad"),
         ("nonsense://x/".to_owned(), 1, "1 000 bad"),
@@ -293,7 +288,7 @@ fn write_out_is_printed_after_failures() {
         "%{urlnum}:%{exitcode} ",
         &server.url("/gone"),
         &server.url("/none"),
-        &closed_url(),
+        &closed_url,
     ]);
     assert_eq!(several.assert_exit(78).stdout_text(), "0:78 1:0 2:7 ");
     let cut = http_server(|_| HttpResponse::new(200).body("abcdef").cut_body_at(3));

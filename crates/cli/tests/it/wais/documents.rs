@@ -4,7 +4,8 @@ use std::fs;
 
 use crate::support::{RunResult, entry_names, run_fetch_url, run_fetch_url_in, temp_dir};
 use fetch_url_tests::{
-    CutPoint, Ending, WaisAction, WaisConfig, WaisDatabase, WaisDiagnostic, WaisDocument, WaisServer,
+    CutPoint, Ending, ReservedPort, WaisAction, WaisConfig, WaisDatabase, WaisDiagnostic, WaisDocument,
+    WaisServer,
 };
 use serde_json::Value;
 
@@ -182,8 +183,8 @@ fn forbidden_or_overlong_url_is_rejected_without_connection() {
 
 #[test]
 fn closed_port_exits_7() {
-    let url = start_server().url("t?x");
-    run_fetch_url([&url]).assert_exit(7);
+    let port = ReservedPort::tcp().expect("a port");
+    run_fetch_url([format!("wais://{}/t?x", port.addr())]).assert_exit(7);
 }
 
 /// The server sends the diagnostic instead of the first or of a later piece of the document.
