@@ -67,7 +67,9 @@ impl<'a> Reader<'a> {
         if bytes.get(end) == Some(&b':') {
             end = sets::USER.end_of_run(bytes, end + 1);
         }
-        if bytes.get(end) != Some(&b'@') {
+        // The `@` after a `?` of an http URL is part of the query.
+        let ends_before = |byte: &u8| stop.contains(*byte);
+        if bytes.get(end) != Some(&b'@') || bytes[start..end].iter().any(ends_before) {
             return None;
         }
         self.position = end + 1;
