@@ -61,14 +61,14 @@ pub(super) fn parse_decimal(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// Returns the validator of a response: a strong entity tag, or else a Last-Modified time that is old enough.
+/// Returns the validator of a response: a strong entity tag, or, without an entity tag, a Last-Modified time that is old
+/// enough. Versions with different weak tags can have the same time, so a time does not replace a tag (RFC 9110 §13.1.5).
 pub(super) fn validator_from_headers(headers: &HeaderMap) -> Option<Validator> {
     let text = |name| headers.get(name)?.to_str().ok();
-    if let Some(tag) = text(ETAG) {
+    if headers.contains_key(ETAG) {
+        let tag = text(ETAG)?;
         let is_strong = tag.len() >= 2 && tag.starts_with('"') && tag.ends_with('"');
-        if is_strong {
-            return Some(Validator::ETag(tag.to_owned()));
-        }
+        return is_strong.then(|| Validator::ETag(tag.to_owned()));
     }
     let modified = text(LAST_MODIFIED)?;
     let age = http_date::parse(text(DATE)?)?.checked_sub(http_date::parse(modified)?)?;
@@ -127,6 +127,7 @@ mod tests {
         assert_eq!(validator_of(&[("etag", "\"a")]), None);
         let old = "Sat, 21 Nov 2026 00:59:00 GMT";
         assert_eq!(validator_of(&[date, ("last-modified", old)]), Some(Validator::Modified(old.to_owned())));
+        assert_eq!(validator_of(&[("etag", "W/\"a\""), date, ("last-modified", old)]), None);
         assert_eq!(validator_of(&[date, ("last-modified", "Sat, 21 Nov 2026 00:59:01 GMT")]), None);
         assert_eq!(validator_of(&[("last-modified", old)]), None);
     }
