@@ -27,24 +27,43 @@ mod trace;
 
 use std::sync::Arc;
 
-use chain_start::ChainStart;
+pub(crate) use chain_start::ChainStart;
 use fetch_url_core::{Host, parse};
+use request_loop::{Final, follow_redirects};
 use retry::RetryState;
 use settings::Settings;
 
 use crate::net::connector::UrlChooser;
 use crate::net::server_stream::ServerStream;
-use crate::{Deadline, Error, Request, Response};
+use crate::{Deadline, Error, Meta, Request, Response};
 
 /// Fetches `request`: follows redirects, retries transient errors, and returns a response whose body resumes by
 /// itself when it breaks off.
 pub(crate) async fn fetch(settings: &Arc<Settings>, request: Request) -> Result<Response, Error> {
+    fetch_from(settings, ChainStart::new(request)).await
+}
+
+/// Fetches the request of `start`, without the redirects before it.
+pub(crate) async fn fetch_from(settings: &Arc<Settings>, start: ChainStart) -> Result<Response, Error> {
+    let deadline = Deadline::start(settings.policy.timeouts);
+    let mut retries = RetryState::new(start.request.retry_rules(settings.policy.retry));
+    let Final { response, resume_start, .. } =
+        follow_redirects(settings, start.clone(), deadline, &mut retries).await?;
+    Ok(resumer::with_resumer(response, settings, resume_start.unwrap_or(start), deadline, retries))
+}
+
+/// Requests the metadata of an object. If there were redirects, also returns the start that repeats only the last
+/// request.
+pub(crate) async fn fetch_head(
+    settings: &Arc<Settings>,
+    request: Request,
+) -> Result<(Meta, Option<ChainStart>), Error> {
     let deadline = Deadline::start(settings.policy.timeouts);
     let mut retries = RetryState::new(request.retry_rules(settings.policy.retry));
-    let start = ChainStart::new(request);
-    let (response, next_start) =
-        request_loop::follow_redirects(settings, start.clone(), deadline, &mut retries).await?;
-    Ok(resumer::with_resumer(response, settings, next_start.unwrap_or(start), deadline, retries))
+    let start = ChainStart::new(request.head());
+    let Final { response, redirected, .. } =
+        follow_redirects(settings, start, deadline, &mut retries).await?;
+    Ok((*response.meta, redirected))
 }
 
 /// Opens a TCP connection to `host` and `port` within the connect timeout, through the proxy for https if there is one.

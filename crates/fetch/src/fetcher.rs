@@ -158,7 +158,7 @@ impl Fetcher {
         engine::connect(&self.settings, host, port).await
     }
 
-    pub(crate) fn settings(&self) -> &Settings {
+    pub(crate) fn settings(&self) -> &Arc<Settings> {
         &self.settings
     }
 

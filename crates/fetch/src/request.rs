@@ -109,6 +109,12 @@ impl Request {
         self
     }
 
+    /// Requests the object itself, also if its metadata was requested before.
+    pub(crate) fn object(mut self) -> Self {
+        self.parts_mut().want = Want::Object;
+        self
+    }
+
     /// Requests a byte range of the object. Protocols without ranges return `Code::RangeRefused` or
     /// `Code::Unsupported`.
     #[must_use]

@@ -20,7 +20,7 @@ use fetch_url_core::SchemeFamily;
 
 use self::assembly::{Assembly, locked, read_segment};
 use self::layout::{Segment, divide};
-use self::source::{Source, plan_copies};
+use self::source::{SegmentRequest, Source, plan_copies};
 use crate::engine::host_limiter::HostPermit;
 use crate::engine::retry::RetryState;
 use crate::request::SpareConnections;
@@ -84,13 +84,13 @@ impl Segments {
         let count = if is_alone { usize::from(max_segments) - 1 } else { 0 };
         let spares = SpareConnections::new(count);
         let request = request.clone().with_spare_connections(spares.clone());
-        let meta = fetcher.fetch(request.clone().head()).await?.meta;
+        let source = Source::of(fetcher, request).await?;
+        let meta = &source.meta;
         let Some(size) = meta.head.size.filter(|_| meta.validator.is_some()) else { return Ok(None) };
         let segments = divide(size, u64::from(max_segments));
         if segments.len() < 2 {
             return Ok(None);
         }
-        let source = Source { request, meta: *meta };
         let object = Object { fetcher: fetcher.clone(), sources: vec![source], size, deadline, spares };
         Ok(Some(Self { object, segments, started: Vec::new() }))
     }
@@ -243,8 +243,7 @@ impl Object {
         segment: &Segment,
         others: &mut [Option<StartedResponse>],
     ) -> Result<Response, Error> {
-        let request = self.sources[0].request.clone().range(segment.range());
-        let mut requested = pin!(self.fetcher.fetch(request));
+        let mut requested = pin!(self.sources[0].request.fetch(&self.fetcher, segment));
         poll_fn(|cx| {
             let response = requested.as_mut().poll(cx);
             others.iter_mut().flatten().for_each(|other| other.poll_progress(cx));
@@ -255,9 +254,9 @@ impl Object {
 
     /// Returns a request for `segment` from the first server.
     fn begin(&self, segment: &Segment) -> StartedResponse {
-        let request = self.sources[0].request.clone().range(segment.range());
+        let (request, segment) = (self.sources[0].request.clone(), segment.clone());
         let fetcher = self.fetcher.clone();
-        StartedFuture::new(async move { fetcher.fetch(request).await })
+        StartedFuture::new(async move { request.fetch(&fetcher, &segment).await })
     }
 
     /// Fetches one segment: from its server, and if that fails, the rest from each other server in turn.
@@ -293,12 +292,13 @@ impl Object {
     async fn fetch_segment_from(
         &self,
         source: &Source,
-        request: Request,
+        request: SegmentRequest,
         index: usize,
         mut started: Option<StartedResponse>,
         assembly: &Mutex<Assembly<'_>>,
     ) -> Result<(), Error> {
-        let mut retry_state = RetryState::new(request.retry_rules(self.fetcher.settings().policy.retry));
+        let mut retry_state =
+            RetryState::new(request.request.retry_rules(self.fetcher.settings().policy.retry));
         loop {
             let segment = locked(assembly).segments[index].clone();
             if segment.next_offset > segment.last {
@@ -306,7 +306,7 @@ impl Object {
             }
             let response = match started.take() {
                 Some(started) => started.output().await?,
-                None => self.fetcher.fetch(request.clone().range(segment.range())).await?,
+                None => request.fetch(&self.fetcher, &segment).await?,
             };
             if !source.has_sent(&response.meta, segment.request_offset()) {
                 return Err(Error::new(
@@ -324,7 +324,7 @@ impl Object {
             };
             if let Err(error) = read_segment(index, body, assembly).await {
                 let reached = locked(assembly).segments[index].next_offset;
-                retry_state.backoff(&request, error, reached, &self.deadline).await?;
+                retry_state.backoff(&request.request, error, reached, &self.deadline).await?;
             }
         }
     }

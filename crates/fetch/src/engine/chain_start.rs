@@ -5,11 +5,11 @@ use super::settings::Settings;
 use crate::http::HttpOptions;
 use crate::{Error, Event, Meta, Request};
 
-/// The request with which a chain of redirects starts: the caller's, or the first GET after a redirect that removed the
-/// caller's method and body.
+/// The request with which a chain of redirects starts: the caller's, the first GET after a redirect that removed the
+/// caller's method and body, or the one that the last server answered.
 #[derive(Clone)]
-pub(super) struct ChainStart {
-    pub(super) request: Request,
+pub(crate) struct ChainStart {
+    pub(crate) request: Request,
     /// The redirects before `request`; `None` for the caller's request.
     earlier: Option<Box<EarlierRequests>>,
 }
@@ -22,7 +22,7 @@ struct EarlierRequests {
 
 impl ChainStart {
     /// Returns the start with the caller's `request`.
-    pub(super) const fn new(request: Request) -> Self {
+    pub(crate) const fn new(request: Request) -> Self {
         Self { request, earlier: None }
     }
 
@@ -35,13 +35,17 @@ impl ChainStart {
         chain: &RedirectChain,
         responses: &[Meta],
     ) -> Option<Self> {
-        let earlier = || EarlierRequests { chain: chain.clone(), responses: responses.to_vec() };
-        (has_method_or_body(previous) && next.is_plain_get())
-            .then(|| Self { request: next.clone(), earlier: Some(Box::new(earlier())) })
+        (has_method_or_body(previous) && next.is_plain_get()).then(|| Self::at_end(next, chain, responses))
+    }
+
+    /// Returns the start with `last`, the last request of a chain, so that its redirects are not requested again.
+    pub(super) fn at_end(last: &Request, chain: &RedirectChain, responses: &[Meta]) -> Self {
+        let earlier = EarlierRequests { chain: chain.clone(), responses: responses.to_vec() };
+        Self { request: last.clone(), earlier: Some(Box::new(earlier)) }
     }
 
     /// Returns the start with another form of its request.
-    pub(super) fn with_request(self, request: Request) -> Self {
+    pub(crate) fn with_request(self, request: Request) -> Self {
         Self { request, ..self }
     }
 

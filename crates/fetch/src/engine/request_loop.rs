@@ -30,17 +30,25 @@ enum Next {
     Send(Request),
 }
 
-/// Sends the request of `start` and follows redirects until a response is not a redirect. Also returns the request to
-/// send in place of that of `start` if the body breaks off.
+/// The final response, and the requests from which it can be requested again.
+pub(super) struct Final {
+    pub(super) response: Response,
+    /// The request to send in place of the first one if the body breaks off.
+    pub(super) resume_start: Option<ChainStart>,
+    /// The request that was answered, if there were redirects.
+    pub(super) redirected: Option<ChainStart>,
+}
+
+/// Sends the request of `start` and follows redirects until a response is not a redirect.
 pub(super) async fn follow_redirects(
     settings: &Settings,
     start: ChainStart,
     deadline: Deadline,
     retries: &mut RetryState,
-) -> Result<(Response, Option<ChainStart>), Error> {
+) -> Result<Final, Error> {
     let mut stopwatch = Stopwatch::start();
     let (mut request, mut chain, mut earlier) = start.into_parts(settings)?;
-    let mut next_start = None;
+    let mut resume_start = None;
     loop {
         let sent = request.clone();
         let connector = settings.network.connector(request.url(), url_chooser(&request, &chain));
@@ -62,19 +70,21 @@ pub(super) async fn follow_redirects(
         match next {
             Next::Send(next) => {
                 let start = ChainStart::after_redirect(&sent, &next, &chain, &earlier);
-                next_start = start.or(next_start);
+                resume_start = start.or(resume_start);
                 request = next;
             }
             Next::Finish(response) => {
                 let (limits, max_rate) = (settings.policy.limits, settings.max_rate.as_ref());
                 let limits = BodyLimits::new(limits, max_rate, deadline, connector.connection_info());
                 let mut response = with_limits(response, limits)?;
+                let is_redirected = chain.redirects() > 0;
+                let redirected = is_redirected.then(|| ChainStart::at_end(&sent, &chain, &earlier));
                 response.meta.requested_url = chain.start().clone();
                 response.meta.earlier = earlier;
                 response.meta.redirects = chain.redirects();
                 response.meta.retries = retries.retries();
                 response.meta.timings = stopwatch.timings(connector.connection_info());
-                return Ok((response, next_start));
+                return Ok(Final { response, resume_start, redirected });
             }
         }
     }

@@ -128,12 +128,13 @@ impl EngineResumer {
         if resume.is_none() && !may_restart {
             return Err(error);
         }
-        let (code, reason) = (error.code(), error.to_string());
+        let (code, reason) = (error.code(), detail_of(&error));
         let start = if resume.is_some() { offset } else { 0 };
         self.retries.backoff(&self.start.request, error, start, &self.deadline).await?;
         let request = self.start.request.clone().resuming(resume.clone());
         let start = self.start.clone().with_request(request);
-        let (response, _) = follow_redirects(&self.settings, start, self.deadline, &mut self.retries).await?;
+        let followed = follow_redirects(&self.settings, start, self.deadline, &mut self.retries).await?;
+        let response = followed.response;
         if let Some(refusal) = response.status_error {
             return Err(refusal);
         }
@@ -141,7 +142,12 @@ impl EngineResumer {
         let Content::Body(body) = response.content else { return Err(object_changed_error(code, &reason)) };
         let is_restart = may_restart && response.meta.offset == 0;
         if !is_same && !is_restart {
-            return Err(object_changed_error(code, &reason));
+            let ignores_ranges =
+                response.meta.offset == 0 && response.meta.validator == self.object.validator;
+            return Err(match ignores_ranges && self.object.validator.is_some() {
+                true => ranges_ignored_error(code, &reason),
+                false => object_changed_error(code, &reason),
+            });
         }
         self.object = ReceivedObject::new(&response.meta);
         Ok(ResumedBody {
@@ -151,6 +157,18 @@ impl EngineResumer {
             retries: self.retries.retries(),
         })
     }
+}
+
+/// Returns the text of an error without the summary of its code, which the new error has, too.
+fn detail_of(error: &Error) -> String {
+    let (text, summary) = (error.to_string(), error.code().summary());
+    text.strip_prefix(summary).and_then(|rest| rest.strip_prefix(": ")).map_or(text.clone(), str::to_owned)
+}
+
+/// Returns the error for a server that sends the whole unchanged object again after a part of it was delivered.
+fn ranges_ignored_error(code: crate::Code, reason: &str) -> Error {
+    let detail = format!("{reason}; cannot resume, because the server has ignored the byte range");
+    Error::new(code, crate::Phase::Body, detail).as_permanent()
 }
 
 /// Returns the error for an object that has changed after a part of it was delivered.

@@ -2,20 +2,64 @@
 
 use tokio::task::JoinSet;
 
-use crate::{Fetcher, Meta, Request};
+use super::layout::Segment;
+use crate::engine::{self, ChainStart};
+use crate::resume::resource_key;
+use crate::{Error, Fetcher, Meta, Request, Response};
 
 /// The request for the object on one server, and the metadata that this server reports.
 pub(super) struct Source {
-    pub(super) request: Request,
+    pub(super) request: SegmentRequest,
     pub(super) meta: Meta,
 }
 
+/// The request for a segment of an object.
+#[derive(Clone)]
+pub(super) struct SegmentRequest {
+    pub(super) request: Request,
+    /// The request to the resource that sent the metadata, if there were redirects.
+    redirected: Option<ChainStart>,
+}
+
 impl Source {
-    /// Returns `true` if a response of this server starts at `offset` and is of the same version of the object.
+    /// Requests the metadata of the object.
+    pub(super) async fn of(fetcher: &Fetcher, request: Request) -> Result<Self, Error> {
+        let (meta, redirected) = engine::fetch_head(fetcher.settings(), request.clone()).await?;
+        Ok(Self { request: SegmentRequest { request, redirected }, meta })
+    }
+
+    /// Returns `true` if a response starts at `offset` and is of the same resource and version of the object. The
+    /// validators of two resources cannot be compared (RFC 9110 §8.8).
     pub(super) fn has_sent(&self, answer: &Meta, offset: u64) -> bool {
         answer.offset == offset
             && answer.head.size == self.meta.head.size
             && answer.validator == self.meta.validator
+            && resource_key(&answer.url) == resource_key(&self.meta.url)
+    }
+}
+
+impl SegmentRequest {
+    /// The request is not retried after errors.
+    pub(super) fn tried_once(self) -> Self {
+        let redirected = self.redirected.map(|start| {
+            let request = start.request.clone().tried_once();
+            start.with_request(request)
+        });
+        Self { request: self.request.tried_once(), redirected }
+    }
+
+    /// Fetches a segment. The redirects are followed again, because the URL to which they lead may be valid for a short
+    /// time only. If they lead to another resource now, such as another mirror, the first one is asked.
+    pub(super) async fn fetch(&self, fetcher: &Fetcher, segment: &Segment) -> Result<Response, Error> {
+        let response = fetcher.fetch(self.request.clone().range(segment.range())).await?;
+        match &self.redirected {
+            Some(start) if resource_key(&response.meta.url) != resource_key(start.request.url()) => {
+                let request = start.request.clone().object().range(segment.range());
+                let start = start.clone().with_request(request);
+                engine::fetch_from(fetcher.settings(), start).await
+            }
+            _ => Ok(response),
+        }
     }
 }
 
@@ -32,6 +76,7 @@ pub(super) async fn plan_copies(fetcher: &Fetcher, copies: Vec<Request>, size: u
 }
 
 async fn plan_copy(fetcher: &Fetcher, request: Request, size: u64) -> Option<Source> {
-    let meta = fetcher.fetch(request.clone().head().tried_once()).await.ok()?.meta;
-    (meta.head.size == Some(size) && meta.validator.is_some()).then(|| Source { request, meta: *meta })
+    let mut source = Source::of(fetcher, request.clone().tried_once()).await.ok()?;
+    source.request.request = request;
+    (source.meta.head.size == Some(size) && source.meta.validator.is_some()).then_some(source)
 }

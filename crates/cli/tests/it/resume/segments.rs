@@ -322,6 +322,41 @@ fn changed_bytes_of_a_continued_segment_fail() {
     assert!(target.is_untouched().expect("a directory"));
 }
 
+/// A redirector sends each request to another mirror. The mirrors have different bytes with the same entity tag, or the
+/// same bytes with different tags.
+#[test]
+fn segments_behind_a_redirector_are_of_one_mirror() {
+    for (tags, is_same) in [(["\"v1\"", "\"v1\""], false), (["\"a\"", "\"b\""], true)] {
+        let count = AtomicUsize::new(0);
+        let mirrors = [0, 1].map(|number| {
+            let mut bytes = content();
+            if number == 1 && !is_same {
+                // The overlaps of the segments are the same.
+                bytes[500_000..600_000].fill(b'x');
+                bytes[3_000_000..3_100_000].fill(b'x');
+            }
+            let etag = Some(tags[number].to_owned());
+            file_handler(bytes, FileHeaders { etag, ..strong_etag_headers() })
+        });
+        let server = HttpServer::start(move |request| match request.path().as_str() {
+            "/o" => {
+                let number = count.fetch_add(1, Ordering::Relaxed) % 2;
+                HttpResponse::new(302).header("Location", format!("/{number}/o"))
+            }
+            path => mirrors[usize::from(path.starts_with("/1"))](request),
+        });
+        let (server, target) =
+            (server.expect("a server"), Target::new(OldFile::Present).expect("a directory"));
+        // The first mirror has sent the metadata.
+        assert_result(&run_in_segments(&target, &server.url("/o"), &[]), 0, &target);
+        let segments = |path: &str| {
+            let requests = server.requests();
+            requests.iter().filter(|one| one.header_text("range").is_some() && one.path() == path).count()
+        };
+        assert_eq!(segments("/0/o"), 4);
+    }
+}
+
 /// The bytes of the second segment do not belong to the object that the first one belongs to, although the entity tag
 /// is the same. They must not be kept for a resume, which would not compare them.
 #[test]
