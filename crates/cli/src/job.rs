@@ -26,6 +26,7 @@ mod private_file;
 pub(crate) mod queue;
 #[cfg(feature = "queue")]
 pub(crate) mod queue_worker;
+mod read_files;
 mod requests;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
@@ -54,6 +55,7 @@ pub(crate) use self::line_source::LineSource;
 pub(crate) use self::log_options::LogOptions;
 pub(crate) use self::mirror::{MirrorJob, is_single_object_option};
 pub(crate) use self::private_file::is_open_to_others;
+pub(crate) use self::read_files::FileId;
 pub(crate) use self::transfer::{Output, Transfer};
 pub(crate) use self::typed_url::{TypedUrls, complete_url, with_target_hint, with_typed_url_hint};
 use crate::error::usage_error;
@@ -101,6 +103,8 @@ pub(crate) struct Invocation {
     pub(crate) cookie_file: Option<PathBuf>,
     /// The files that the program itself writes: cookies, entity tags, headers, traces and events.
     pub(crate) own_files: Vec<PathBuf>,
+    /// The files that the options read.
+    pub(crate) read_files: Vec<FileId>,
     pub(crate) write_out: Option<WriteOut>,
     pub(crate) events: Option<Events>,
     pub(crate) progress: ProgressDisplay,
@@ -223,6 +227,8 @@ impl Invocation {
         let write_out = flags.messages.write_out.as_deref().map(WriteOut::read).transpose()?;
         let mut own_files = own_files(flags);
         own_files.extend(write_out.iter().flat_map(WriteOut::files));
+        let read_files = read_files::read_files(flags);
+        read_files::check_written(flags, &own_files, &read_files)?;
         let count = (input.is_none() && !transfers.is_empty()).then_some(transfers.len());
         Ok(Self {
             fetcher: fetcher(flags)?,
@@ -240,6 +246,7 @@ impl Invocation {
             parallel: if flags.parallel { usize::from(flags.parallel_max) } else { 1 },
             options: FetchOptions::of(flags, given)?,
             own_files,
+            read_files,
             cookie_file: flags.http.cookie_jar.clone().filter(|_| !flags.batch.dry_run),
             write_out,
             events: flags.messages.events.as_deref().map(Events::open).transpose()?,

@@ -30,6 +30,7 @@ mod usage;
 mod wais;
 mod wrap;
 pub(crate) mod write_out;
+pub(crate) mod written_file;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;

@@ -38,7 +38,7 @@ impl<F: FnMut(u64, Option<u64>) + Send> Progress for F {
 }
 
 /// The result of a successful download.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Receipt {
     /// The final URL after redirects, without a password.
@@ -63,6 +63,9 @@ pub struct Receipt {
     pub digest: Option<String>,
     /// The written file; `None` for a device, a pipe or another writer.
     pub file: Option<SavedFile>,
+    /// The metadata of the response from which the object is, if the download broke off and was restarted with this
+    /// response instead of the given one.
+    pub restarted: Option<Box<Meta>>,
 }
 
 impl Receipt {
@@ -96,27 +99,31 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
         }
     };
     let (finished, body_end) = finished.map_err(|error| error.with_url(&meta.url))?;
+    let last = body_end.restarted.as_deref().unwrap_or(&meta);
+    let (url, redirects, notes) = (last.url.redacted().to_string(), last.redirects, last.notes.clone());
     Ok(Receipt {
-        url: meta.url.redacted().to_string(),
+        url,
         bytes: finished.written,
         resumed_from: body_end.start,
         elapsed: started.elapsed(),
-        redirects: meta.redirects,
+        redirects,
         retries: meta.retries.max(body_end.retries),
         proof: body_end.proof,
-        notes: meta.notes,
+        notes,
         missing_terminator: body_end.missing,
         digest: finished.digest,
         file: finished.file,
+        restarted: body_end.restarted,
     })
 }
 
-/// How the end of the body was detected, and the offset at which the body started.
+/// How the end of the body was detected, the offset at which the body started, and the last response of a restart.
 struct BodyEnd {
     proof: Proof,
     missing: Option<&'static str>,
     start: u64,
     retries: u32,
+    restarted: Option<Box<Meta>>,
 }
 
 async fn transfer(
@@ -136,7 +143,8 @@ async fn transfer(
     if !target.supports_kernel_copy() || body.is_rate_limited() {
         return save_chunks(body, target, progress, meta).await;
     }
-    let body_end = BodyEnd { proof: body.proof(), missing: None, start: meta.offset, retries: 0 };
+    let body_end =
+        BodyEnd { proof: body.proof(), missing: None, start: meta.offset, retries: 0, restarted: None };
     match body.into_file() {
         Ok(source) => copy_file(source, target, progress).await.map(|finished| (finished, body_end)),
         Err(body) => save_chunks(*body, target, progress, meta).await,
@@ -172,7 +180,7 @@ async fn save_chunks(
     mut progress: ByteCounter<'_>,
     meta: &Meta,
 ) -> Result<(Finished, BodyEnd), Error> {
-    let mut start = meta.offset;
+    let (mut start, mut restarted) = (meta.offset, None);
     let can_restart = target.can_restart();
     if can_restart {
         body.allow_restart();
@@ -195,11 +203,12 @@ async fn save_chunks(
             Ok(Some(Chunk::Restart(meta))) => {
                 start = meta.offset;
                 progress.restart(&meta);
+                restarted = Some(meta.clone());
                 writer.restart(meta).await?;
             }
             Ok(None) => {
                 let (proof, missing) = (body.proof(), body.missing_terminator());
-                let body_end = BodyEnd { proof, missing, start, retries: body.retries() };
+                let body_end = BodyEnd { proof, missing, start, retries: body.retries(), restarted };
                 return Ok((writer.finish().await?, body_end));
             }
             Err(error) => {

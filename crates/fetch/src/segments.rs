@@ -205,6 +205,7 @@ impl Object {
             proof: Proof::Assumed(self.proof()),
             digest: completed.digest,
             file: completed.file,
+            restarted: None,
         })
     }
 

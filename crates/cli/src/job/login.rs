@@ -60,7 +60,7 @@ fn login_with_password(
 }
 
 /// Returns the path of the netrc file, and whether it must exist.
-fn netrc(flags: &LoginFlags) -> Result<Option<(PathBuf, bool)>, Error> {
+pub(super) fn netrc(flags: &LoginFlags) -> Result<Option<(PathBuf, bool)>, Error> {
     let must_exist = !flags.netrc_optional;
     if let Some(path) = &flags.netrc_file {
         return Ok(Some((path.clone(), must_exist)));

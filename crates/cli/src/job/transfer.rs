@@ -59,6 +59,11 @@ impl Transfer {
         }
     }
 
+    /// Returns `true` if the user has named the file, and not a URL, a listing or a document.
+    pub(crate) const fn is_named_by_user(&self) -> bool {
+        matches!(self.output, Output::File(_)) && self.entry.is_none() && !self.is_from_document
+    }
+
     /// Returns `true` for a page of a mirror, or a file that a page refers to.
     pub(crate) fn is_page_link(&self) -> bool {
         self.entry.as_ref().is_some_and(|entry| entry.is_page_link())

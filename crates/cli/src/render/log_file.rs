@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use fetch_url::{Code, Error, Phase};
 
+use super::written_file::open_written;
 use crate::error::usage_error;
 
 /// The first failed write.
@@ -30,7 +31,7 @@ impl LogFile {
     /// Creates the file at `path`.
     pub(crate) fn create(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
-        match File::create(path) {
+        match open_written(path, File::options().write(true).create(true).truncate(true)) {
             Ok(file) => Ok(Self::of(name, file)),
             Err(error) => Err(usage_error(format!("{name}: {error}"))),
         }

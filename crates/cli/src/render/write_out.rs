@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use super::json::json_line;
 use super::stdio::{print_stderr, print_stdout_bytes, write_stderr};
 use super::terminal::field_text;
+use super::written_file::open_written;
 use crate::error::usage_error;
 use crate::report::TransferReport;
 use crate::stdin::stdin_for;
@@ -88,7 +89,7 @@ fn write_to_stream(text: &str, stream: &Stream) -> bool {
 fn write_to_file(text: &str, path: &str, appends: bool) -> io::Result<()> {
     let mut options = File::options();
     options.create(true).append(appends).write(true).truncate(!appends);
-    options.open(path)?.write_all(text.as_bytes())
+    open_written(path, &mut options)?.write_all(text.as_bytes())
 }
 
 impl Piece {

@@ -8,6 +8,7 @@ use fetch_url::{Code, Error, Meta, Phase};
 
 use super::context::Run;
 use crate::render;
+use crate::render::written_file::open_written;
 
 /// Writes the header of a response to the file of `-D`, which the first one replaces.
 pub(super) fn dump_header(meta: &Meta, run: &Run) -> Result<(), Error> {
@@ -22,7 +23,7 @@ pub(super) fn dump_header(meta: &Meta, run: &Run) -> Result<(), Error> {
     let is_first = !run.has_dumped_header.replace(true);
     let mut options = OpenOptions::new();
     let options = options.create(true).write(true).truncate(is_first).append(!is_first);
-    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    let written = open_written(path, options).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| failed(path, error))
 }
 
@@ -32,7 +33,9 @@ pub(super) fn save_etag(meta: Option<&Meta>, run: &Run) -> Result<(), Error> {
     let Some(path) = &run.options.etag_save else { return Ok(()) };
     let field = meta.and_then(|meta| meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag")));
     let text = field.map_or_else(Vec::new, |(_, value)| [&value[..], b"\n"].concat());
-    std::fs::write(path, text).map_err(|error| failed(path, error))
+    let mut options = OpenOptions::new();
+    let opened = open_written(path, options.create(true).write(true).truncate(true));
+    opened.and_then(|mut file| file.write_all(&text)).map_err(|error| failed(path, error))
 }
 
 fn failed(path: &Path, error: io::Error) -> Error {

@@ -15,6 +15,7 @@ use fetch_url::{Checksum, Code, Error, Phase};
 
 use super::case_folding::CaseFolding;
 use crate::error::usage_error;
+use crate::job::FileId;
 
 /// Creates a directory and its parents.
 pub(super) fn make_directory(path: &Path) -> Result<(), Error> {
@@ -24,9 +25,6 @@ pub(super) fn make_directory(path: &Path) -> Result<(), Error> {
     let failed = |error| Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {error}", path.display()));
     fs::create_dir_all(path).map_err(failed)
 }
-
-/// Device and inode of a file.
-type FileId = (u64, u64);
 
 /// How a path was reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +89,8 @@ pub(super) struct OutputPaths {
     active: RefCell<HashSet<u32>>,
     /// The files that the program itself writes, such as the journal.
     own: HashSet<PathKey>,
+    /// The files that options read, such as the list of URLs.
+    read: Vec<FileId>,
 }
 
 impl OutputPaths {
@@ -110,6 +110,11 @@ impl OutputPaths {
             true => Ok(()),
             false => Err(usage_error(format!("{} is the file of two options", path.display()))),
         }
+    }
+
+    /// Adds files that the options of the program read.
+    pub(super) fn add_read(&mut self, files: &[FileId]) {
+        self.read.extend(files);
     }
 
     /// Returns `true` if the program itself writes the file.
@@ -187,9 +192,25 @@ impl OutputPaths {
             || self.is_reserved_in_other_case(path, key)
     }
 
-    /// Fails if the existing file at `path`, which would be replaced, was written by this run.
-    pub(super) fn check_replaced(&self, path: &Path, replaced: Option<FileId>) -> Result<(), Error> {
-        if replaced.is_some_and(|id| self.is_finished(id)) { Err(conflict(path)) } else { Ok(()) }
+    /// Fails if the existing file at `path`, which would be replaced, was written by this run, or is read by its options
+    /// and the user has not named it as an output.
+    pub(super) fn check_replaced(
+        &self,
+        path: &Path,
+        replaced: Option<FileId>,
+        is_named_by_user: bool,
+    ) -> Result<(), Error> {
+        let Some(id) = replaced else { return Ok(()) };
+        if self.is_finished(id) {
+            return Err(conflict(path));
+        }
+        if !is_named_by_user && self.read.contains(&id) {
+            let detail = format!("{} is a file that this command reads, and is not replaced", path.display());
+            return Err(
+                usage_error(detail).with_hint("choose another directory with --output-dir, or -o FILE")
+            );
+        }
+        Ok(())
     }
 
     /// Records that this run has written the complete file at `path`, which has `checksum`.

@@ -82,10 +82,7 @@ async fn run_stages(
         && file.as_ref().is_some_and(|file| file.kept_bytes() > 0 && run.options.file_options.keep_bytes == 0)
     {
         match existing_file::compare(path, &request, transfer, run).await? {
-            ExistingFile::Complete(meta) if expected.is_none() => {
-                (report.meta, report.is_skipped) = (Some(meta), true);
-                return Ok(());
-            }
+            ExistingFile::Complete(meta) if expected.is_none() => return keep_complete(meta, run, report),
             ExistingFile::Start(start) => resume = Some(start),
             _ => file = existing_file::reopen(file, path, transfer, run)?,
         }
@@ -120,6 +117,13 @@ async fn run_stages(
 
     // 4. Save.
     save_response(response, file, expected, transfer, run, report).await
+}
+
+/// Records that the existing file is the complete object.
+fn keep_complete(meta: Box<Meta>, run: &Run, report: &mut TransferReport) -> Result<(), Error> {
+    header_files::save_etag(Some(&meta), run)?;
+    (report.meta, report.is_skipped) = (Some(meta), true);
+    Ok(())
 }
 
 /// Fails with the error of an error response, unless its body is written.
@@ -174,7 +178,7 @@ fn open_file(
     let Some(path) = path else { return Ok(None) };
     let file = output::open(path, existing_file::length(path, transfer, run), transfer, run)?;
     if !reserved.is_repeated() {
-        run.output_paths.check_replaced(path, file.replaced_file_id())?;
+        run.output_paths.check_replaced(path, file.replaced_file_id(), transfer.is_named_by_user())?;
     }
     Ok(Some(file))
 }
@@ -224,7 +228,11 @@ async fn save_response(
     let saved = save(response, sink, &mut progress).await;
     report.received = if is_object { progress.received() } else { 0 };
     progress.finish(saved.as_ref().ok().and(report.file.as_deref()).filter(|_| prints_each_file(run)));
-    let receipt = saved?;
+    let mut receipt = saved?;
+    if let Some(meta) = receipt.restarted.take() {
+        header_files::dump_header(&meta, run)?;
+        report.meta = Some(meta);
+    }
     notes::print_notes(&receipt, run, is_read_now);
     header_files::save_etag(report.meta.as_deref(), run)?;
     report.receipt = Some(receipt);

@@ -7,9 +7,9 @@ use std::path::Path;
 use crate::support::curl::run_curl;
 use crate::support::{
     RunResult, entry_names, http_server, run_fetch_url, run_fetch_url_in, run_measuring_memory, run_shell,
-    temp_dir,
+    strong_etag_headers, temp_dir,
 };
-use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, ServerCert};
+use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, ServerCert, file_handler};
 
 /// Files that the options below read with `@name`.
 const FILES: [(&str, &[u8]); 4] = [
@@ -147,6 +147,13 @@ fn header_fields_equal_curl() {
         "-H X-Utf8:_caf\u{e9}",
     ];
     assert_same_requests_as_curl(&start_server(), &rows, "/");
+}
+
+#[test]
+fn part_for_a_range_field_of_the_user_is_printed_as_it_is() {
+    let server = http_server(file_handler(b"0123456789".to_vec(), strong_etag_headers()));
+    let result = run_fetch_url(["-H", "Range: bytes=2-5", &server.url("/")]);
+    assert_eq!(result.assert_exit(0).stdout_text(), "2345");
 }
 
 #[test]

@@ -3,8 +3,10 @@
 use std::fs;
 
 use crate::support::curl::run_curl;
-use crate::support::{http_server, read_text_file, run_fetch_url_in, temp_dir};
-use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer};
+use crate::support::{
+    http_server, http_server_first_then, read_text_file, run_fetch_url_in, strong_etag_headers, temp_dir,
+};
+use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, file_handler};
 
 /// A server with one version of an object, which answers 304 to its ETag.
 fn versioned_server(tag: &'static str) -> HttpServer {
@@ -73,6 +75,39 @@ fn etag_with_bytes_above_0x7f_is_saved_and_compared_unchanged() {
             assert_eq!(fs::read(dir.path().join("tag")).expect("a file"), [tag, b"\n"].concat());
         }
     }
+}
+
+/// The first version breaks off, and the retry gets the second one: what is recorded is of the second one.
+#[test]
+fn etag_headers_and_report_of_a_restarted_download_are_those_of_the_saved_version() {
+    let version = |tag: &str, content: &str| {
+        let old = "Thu, 01 Dec 1994 12:34:56 GMT";
+        HttpResponse::new(200).header("ETag", tag).header("Last-Modified", old).body(content)
+    };
+    let server = http_server_first_then(
+        move |_| version("\"one\"", "version 1").cut_body_at(3),
+        move |_| version("\"two\"", "version 2"),
+    );
+    let dir = temp_dir();
+    let options =
+        ["--retry-delay", "0.05", "--retry", "1", "--etag-save", "tag", "-D", "heads", "-o", "file"];
+    let url = server.url("/");
+    let arguments = [&options[..], &["-w", "%header{etag}", &url]].concat();
+    let result = run_fetch_url_in(dir.path(), arguments).assert_exit(0).stdout_text();
+    assert_eq!(read_text_file(dir.path(), "file"), "version 2");
+    assert_eq!((read_text_file(dir.path(), "tag").as_str(), result.as_str()), ("\"two\"\n", "\"two\""));
+    assert!(read_text_file(dir.path(), "heads").contains("\"two\""));
+}
+
+#[test]
+fn etag_of_a_file_that_is_already_complete_is_saved() {
+    let server = http_server(file_handler(b"content".to_vec(), strong_etag_headers()));
+    let dir = temp_dir();
+    fs::write(dir.path().join("file"), "content").expect("a file");
+    fs::write(dir.path().join("tag"), "\"old\"\n").expect("a file");
+    let options = ["-C", "-", "--etag-save", "tag", "-o", "file", &server.url("/")];
+    run_fetch_url_in(dir.path(), options).assert_exit(0);
+    assert_eq!(read_text_file(dir.path(), "tag"), "\"v1\"\n");
 }
 
 #[test]

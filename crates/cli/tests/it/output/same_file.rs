@@ -1,7 +1,7 @@
 //! Two URLs of a run that would be written to the same file under different names (docs/spec/semantics.md, 12.11).
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -187,6 +187,72 @@ fn name_chosen_by_a_server_does_not_replace_a_file_of_another_option() {
         let result = run_command(command);
         assert!(result.exit != 0 && result.stderr.contains("another option"), "{option}: {result:?}");
         assert_ne!(read_text_file(dir.path(), "f"), "object", "{option}");
+    }
+}
+
+/// The server or the URL has chosen the name of a file that the command reads. With such a config file, the server would
+/// choose the options of the next run.
+#[test]
+fn file_that_an_option_reads_is_not_replaced_by_an_object_unless_the_user_names_it() {
+    let server = http_server(|request| match request.path().as_str() {
+        "/" => nginx_index(&["f".to_owned()]),
+        _ => HttpResponse::new(200).body("object"),
+    });
+    let url = server.url("/f");
+    for (options, content) in [
+        (&["-K", "f"][..], "globoff\n".to_owned()),
+        (&["--input-file", "f"], format!("{url}\n")),
+        (&["--netrc-file", "f"], "machine h login me\n".to_owned()),
+        (&["-b", "f"], "\n".to_owned()),
+        (&["-d", "@f"], "a=b".to_owned()),
+        (&["--json", "@./f"], "{}".to_owned()),
+        (&["-F", "a=<f"], "b".to_owned()),
+        (&["-w", "@f"], "x".to_owned()),
+    ] {
+        let dir = temp_dir();
+        write_file(dir.path(), "f", &content);
+        fs::set_permissions(dir.path().join("f"), fs::Permissions::from_mode(0o600)).expect("a mode");
+        let urls = if options[0] == "--input-file" { vec![] } else { vec!["-O", &url] };
+        let result = run_fetch_url_in(dir.path(), [options, &urls, &["--output-dir", "."]].concat());
+        result.assert_exit(2).assert_stderr_contains("a file that this command reads");
+        assert_eq!(read_text_file(dir.path(), "f"), content, "{options:?}");
+        if options[0] != "--input-file" {
+            run_fetch_url_in(dir.path(), [options, &["-o", "f", &url]].concat()).assert_exit(0);
+            assert_eq!(read_text_file(dir.path(), "f"), "object", "{options:?}");
+        }
+    }
+    let dir = temp_dir();
+    write_file(dir.path(), "f", "dot-names\n");
+    let result = run_fetch_url_in(dir.path(), ["mirror", "-K", "f", &server.url("/"), "."]);
+    assert!(result.exit != 0 && read_text_file(dir.path(), "f") == "dot-names\n", "{result:?}");
+}
+
+#[test]
+fn option_does_not_write_the_file_that_another_one_reads() {
+    let server = http_server(|_| HttpResponse::new(200).body("x"));
+    let lines = format!("{}\n", server.url("/1"));
+    for option in ["--events", "--trace", "-D", "-c"] {
+        let dir = temp_dir();
+        write_file(dir.path(), "list", &lines);
+        let result = run_fetch_url_in(dir.path(), ["--input-file", "list", option, "./list"]);
+        result.assert_exit(2).assert_stderr_contains("the file of two options");
+        assert_eq!(read_text_file(dir.path(), "list"), lines, "{option}");
+    }
+    let dir = temp_dir();
+    write_file(dir.path(), "jar", "");
+    run_fetch_url_in(dir.path(), ["-b", "jar", "-c", "jar", &server.url("/1")]).assert_exit(0);
+}
+
+#[test]
+fn fifo_without_a_reader_as_the_file_of_an_option_is_an_error() {
+    let server = http_server(|_| HttpResponse::new(200).body("x"));
+    let dir = temp_dir();
+    let status = std::process::Command::new("mkfifo").arg(dir.path().join("fifo")).status();
+    assert!(status.expect("mkfifo").success());
+    for option in [["--events", "fifo"], ["--trace", "fifo"], ["-D", "fifo"], ["-w", "%output{fifo}x"]] {
+        let result = run_fetch_url_in(dir.path(), [&option[..], &["-o", "f", &server.url("/")]].concat());
+        assert_ne!(result.exit, 0, "{option:?}");
+        result.assert_stderr_contains("no process has opened it for reading");
     }
 }
 

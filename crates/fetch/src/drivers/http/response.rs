@@ -3,7 +3,7 @@
 use fetch_url_core::Url;
 use fetch_url_proto::http_date;
 use http::header::{
-    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, REFERER,
+    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, RANGE, REFERER,
     TRANSFER_ENCODING,
 };
 use http::{HeaderMap, Method, StatusCode, Version};
@@ -187,7 +187,10 @@ fn whole_response(plan: &HttpPlan, response: IncomingResponse, reply: String) ->
 fn partial_response(plan: &HttpPlan, response: IncomingResponse, reply: String) -> Result<Response, Error> {
     let refused = |code, detail: &str| Error::new(code, Phase::Request, detail).with_reply(reply.as_bytes());
     if !plan.is_partial() {
-        return Err(refused(Code::PeerMisbehaved, "206 without a range in the request"));
+        return match plan.headers.contains_key(RANGE) {
+            true => part_of_own_range(plan, response, reply),
+            false => Err(refused(Code::PeerMisbehaved, "206 without a range in the request")),
+        };
     }
     let Some(ContentRange { span: Some((first, last)), size }) =
         ContentRange::from_headers(response.headers())
@@ -207,6 +210,15 @@ fn partial_response(plan: &HttpPlan, response: IncomingResponse, reply: String) 
     meta.head.size = size;
     // The expected length is that of Content-Range, also if the body is chunked.
     build_response(plan, response, meta, Some(last - first + 1))
+}
+
+/// Returns the part that the caller has requested by a field of its own, as it is. It is neither checked nor resumed.
+fn part_of_own_range(plan: &HttpPlan, response: IncomingResponse, reply: String) -> Result<Response, Error> {
+    let mut meta = response_meta(plan, &response, reply);
+    (meta.is_resumable, meta.is_repeatable) = (false, false);
+    let length = content_length(&response);
+    meta.head.size = length;
+    build_response(plan, response, meta, length)
 }
 
 /// Returns `true` if a part continues the partial download: it has the same validator and size, and starts where the

@@ -1,0 +1,26 @@
+//! Opening the files of options that write other data than objects: `-D`, `--events`, `--trace`, `%output{}`.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+/// Opens `path` with `options`. Without a reader, a FIFO is an error: opening it would block without a deadline.
+pub(crate) fn open_written(path: impl AsRef<Path>, options: &mut OpenOptions) -> io::Result<File> {
+    let path = path.as_ref();
+    if !fs::metadata(path).is_ok_and(|facts| facts.file_type().is_fifo()) {
+        return options.open(path);
+    }
+    let opened = options.custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path);
+    let fifo = opened.map_err(|error| match error.raw_os_error() {
+        Some(code) if code == Errno::NXIO.raw_os_error() => {
+            io::Error::new(error.kind(), "no process has opened it for reading")
+        }
+        _ => error,
+    })?;
+    rustix::fs::fcntl_setfl(&fifo, OFlags::empty())?;
+    Ok(fifo)
+}
