@@ -254,6 +254,43 @@ async fn request_that_requires_http1_is_sent_over_http1() {
     assert_eq!(body.collect(1 << 20).await.expect("the body"), b"by HTTP/1.1");
 }
 
+/// Reads a request, then ends the TLS session and the connection in order.
+fn closing(_: usize, stream: &mut Tls) {
+    request(stream);
+    close(stream);
+}
+
+fn close(stream: &mut Tls) {
+    stream.conn.send_close_notify();
+    let _ = stream.flush();
+}
+
+/// As over HTTP/1.1. The server may have processed a POST.
+#[tokio::test]
+async fn clean_close_before_the_response_is_an_empty_reply_and_retried_unless_it_is_a_post() {
+    let cert = ServerCert::good().expect("a certificate");
+    let error = fetched(&fetcher(&cert, 0), server(&cert, closing)).await.expect_err("no response");
+    assert_eq!((error.code(), error.is_transient()), (Code::EmptyReply, true), "{error}");
+    assert!(error.to_string().contains("the connection was closed"), "{error}");
+    let play: fn(usize, &mut Tls) =
+        |number, stream| if number == 0 { closing(number, stream) } else { answered(number, stream) };
+    assert_eq!(fetched(&fetcher(&cert, 1), server(&cert, play)).await.expect("a retry"), b"half of it");
+    let error = posted(&fetcher(&cert, 1), server(&cert, play)).await.expect_err("no retry");
+    assert_eq!(error.code(), Code::EmptyReply, "{error}");
+}
+
+#[tokio::test]
+async fn clean_close_within_the_body_is_reported_as_a_closed_connection() {
+    let cert = ServerCert::good().expect("a certificate");
+    let address = server(&cert, |_, stream| {
+        half(stream, 0);
+        close(stream);
+    });
+    let error = fetched(&fetcher(&cert, 0), address).await.expect_err("it was cut");
+    assert_eq!(error.code(), Code::Truncated, "{error}");
+    assert!(error.to_string().contains("the connection was closed before the end of the body"), "{error}");
+}
+
 /// Over a connection that has served a request, another connection is used at once, without a retry of the caller.
 #[tokio::test]
 async fn request_above_goaway_is_sent_on_another_connection() {

@@ -30,7 +30,8 @@ pub(super) fn error_before_response(
         (_, true) if causes.is_timeout => (Code::TimedOut, Phase::Connect, "connecting"),
         // A refused connection has another kind: these occur after the TCP handshake.
         (
-            ErrorCauses { io: Some(io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset), .. },
+            ErrorCauses { is_closed: true, .. }
+            | ErrorCauses { io: Some(io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset), .. },
             true,
         ) if is_tls => (Code::TlsFailed, Phase::Tls, "the connection was closed during the TLS handshake"),
         (_, true) => (Code::ConnectFailed, Phase::Connect, ""),
@@ -44,7 +45,7 @@ pub(super) fn error_before_response(
         (ErrorCauses { io: Some(io::ErrorKind::ConnectionReset), .. }, _) => {
             (Code::EmptyReply, Phase::Reply, "the connection was reset")
         }
-        (ErrorCauses { is_incomplete: true, .. }, _)
+        (ErrorCauses { is_closed: true, .. } | ErrorCauses { is_incomplete: true, .. }, _)
         | (ErrorCauses { io: Some(io::ErrorKind::UnexpectedEof), .. }, _) => {
             (Code::EmptyReply, Phase::Reply, "the connection was closed")
         }
@@ -79,7 +80,9 @@ pub(super) fn body_error(error: impl StdError + Send + Sync + 'static) -> Error 
     let causes = ErrorCauses::from_error(&error);
     let detail = match causes.io {
         Some(io::ErrorKind::ConnectionReset) => "the connection was reset".to_owned(),
-        _ if causes.is_incomplete => "the connection was closed before the end of the body".to_owned(),
+        _ if causes.is_incomplete || causes.is_closed => {
+            "the connection was closed before the end of the body".to_owned()
+        }
         _ => causes.deepest,
     };
     let is_invalid = matches!(causes.io, Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput));
@@ -132,6 +135,8 @@ struct ErrorCauses {
     io: Option<io::ErrorKind>,
     is_timeout: bool,
     is_incomplete: bool,
+    /// The connection ended in order, as h2 reports it, or before a write.
+    is_closed: bool,
     is_parse: bool,
     is_too_large: bool,
     /// The body of the request could not be read.
@@ -158,6 +163,8 @@ impl ErrorCauses {
     fn inspect(&mut self, error: &(dyn StdError + 'static)) {
         if let Some(error) = error.downcast_ref::<io::Error>() {
             self.io = Some(error.kind());
+            self.is_closed |=
+                matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionAborted);
             // io::Error::source skips the error inside it.
             if let Some(inside) = error.get_ref() {
                 self.inspect(inside);
