@@ -118,7 +118,7 @@ pub mod http {
     pub use crate::drivers::http::cookie_jar::CookieJar;
     pub use crate::drivers::http::duplicates::{digest, duplicates};
     pub use crate::drivers::http::multipart::{FormPart, Multipart};
-    pub use crate::drivers::http::options::{HeaderField, HttpOptions, HttpVersion, IndexRule};
+    pub use crate::drivers::http::options::{AuthMode, HeaderField, HttpOptions, HttpVersion, IndexRule};
     pub use crate::drivers::http::request_body::RequestBody;
 }
 

@@ -104,11 +104,16 @@ pub struct HttpFlags {
     /// Send the login with the first request (the default)
     #[arg(long)]
     pub basic: bool,
+    /// Send the login only as Digest, never as Basic
+    ///
+    /// It is sent only when the server requests it. A server that offers no Digest is an error.
+    #[arg(long, conflicts_with_all = ["basic", "anyauth"])]
+    pub digest: bool,
     /// Send the login only when requested, with the strongest scheme offered
     ///
     /// Digest if the server offers it, otherwise Basic.
-    #[arg(long, visible_alias = "anyauth", conflicts_with = "basic")]
-    pub digest: bool,
+    #[arg(long, conflicts_with = "basic")]
+    pub anyauth: bool,
     /// Send TOKEN as Authorization: Bearer
     #[arg(long, value_name = "TOKEN")]
     pub oauth2_bearer: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fetch_url::http::{CookieJar, HeaderField, HttpOptions, HttpVersion};
+use fetch_url::http::{AuthMode, CookieJar, HeaderField, HttpOptions, HttpVersion};
 use fetch_url::{Code, Error, Phase};
 
 use super::data;
@@ -24,7 +24,11 @@ pub(super) fn options(flags: &FetchFlags, given: &GivenOptions) -> Result<HttpOp
     };
     (options.raw, options.transfer_coding) = (http.raw, http.tr_encoding);
     options.ignore_content_length = http.ignore_content_length;
-    options.waits_for_challenge = http.digest;
+    options.auth = match http {
+        http if http.digest => AuthMode::DigestOnly,
+        http if http.anyauth => AuthMode::AfterChallenge,
+        _ => AuthMode::Preemptive,
+    };
     options.index_as_listing = flags.list;
     // Only a response that is delivered has headers for -w, -D, -v and --trace.
     let needs_headers = flags.messages.write_out.is_some()

@@ -6,6 +6,10 @@ use fetch_url::Hint;
 pub(crate) fn hint_text(hint: &Hint) -> String {
     match hint {
         Hint::AnswerForm(number) => format!("use --form {number}=VALUE to answer it"),
+        Hint::BasicLogin => {
+            "--anyauth also allows Basic, which sends the password in plain text unless the URL is https"
+                .to_owned()
+        }
         Hint::CertificateName => {
             "use a name of the certificate in the URL; --connect-to ::HOST:PORT keeps the server".to_owned()
         }

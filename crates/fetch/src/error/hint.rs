@@ -11,6 +11,8 @@ use std::fmt;
 pub enum Hint {
     /// A form of Gopher+ has a question without an answer; questions are counted from 1.
     AnswerForm(usize),
+    /// Allow Basic authentication, which sends the password in plain text.
+    BasicLogin,
     /// Use a name of the certificate in the URL.
     CertificateName,
     /// The certificate is not valid now: check the clock, or accept any certificate.
@@ -56,6 +58,9 @@ impl fmt::Display for Hint {
         f.write_str(match self {
             Self::AnswerForm(number) => {
                 return write!(f, "answer question {number} with GopherOptions::answers");
+            }
+            Self::BasicLogin => {
+                "AuthMode::AfterChallenge also allows Basic, which sends the password in plain text"
             }
             Self::CertificateName => {
                 "use a name of the certificate in the URL; Routes::connect_to keeps the server"

@@ -158,7 +158,7 @@ pub const CURL_OPTIONS: &[ForeignOption] = &[
     option("--proxy-cert-type", Equivalent::Refused("")),
     option("--proxy-ciphers", Equivalent::Refused("rustls chooses the ciphers")),
     option("--proxy-crlfile", Equivalent::Refused("revocation is not checked; --pinnedpubkey requires a key")),
-    option("--proxy-digest", Equivalent::Ours("-U USER[:PASSWORD]")),
+    option("--proxy-digest", Equivalent::Refused("a proxy gets its login as Basic, by -U")),
     option("--proxy-header", Equivalent::Refused("")),
     option("--proxy-insecure", Equivalent::Refused("TLS to the proxy uses the options for servers")),
     option("--proxy-key", Equivalent::Refused("TLS to the proxy uses the options for servers")),

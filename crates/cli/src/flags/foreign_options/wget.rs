@@ -10,7 +10,7 @@ pub const WGET_OPTIONS: &[ForeignOption] = &[
     option("-E, --adjust-extension", Equivalent::Refused("a file keeps the name of the server")),
     option("-a, --append-output", Equivalent::Ours("2>>FILE in the shell")),
     option("--ask-password", Equivalent::Same),
-    option("--auth-no-challenge", Equivalent::Different("the login is sent with the first request, unless --digest is given")),
+    option("--auth-no-challenge", Equivalent::Different("the login is sent with the first request, unless --anyauth or --digest is given")),
     option("-b, --background", Equivalent::Ours("& in the shell")),
     option("-K, --backup-converted", Equivalent::Refused("pages are saved as they were sent")),
     option("--backups", Equivalent::Refused("")),

@@ -424,7 +424,7 @@ fn credentials_never_appear_in_output_or_files() {
         "-u u:CANARY --digest",
         "-u u --password-file own-file",
         "--netrc-file own-net",
-        "-u u --netrc-file own-net --digest",
+        "-u u --netrc-file own-net --anyauth",
         "-u u --askpass ./own-ask",
         "-u u --ask-password --askpass ./own-ask",
         "-H Authorization:_Bearer_CANARY",

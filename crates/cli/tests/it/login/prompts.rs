@@ -98,7 +98,7 @@ fn digest_helper_matches_the_example_of_rfc_2617() {
 fn right_credentials_answer_basic_and_digest_challenges() {
     for (challenges, options, expected_schemes) in [
         (&[BASIC][..], "-u u:pw", &["Basic"][..]),
-        // With `--digest`, no credentials are sent before the challenge.
+        // With `--digest` and `--anyauth`, no credentials are sent before the challenge.
         (&[DIGEST], "-u u:pw --digest", &["-", "Digest"]),
         (&[BASIC, DIGEST], "-u u:pw --digest", &["-", "Digest"]),
         (&[DIGEST, BASIC], "-u u:pw --anyauth", &["-", "Digest"]),
@@ -111,8 +111,8 @@ fn right_credentials_answer_basic_and_digest_challenges() {
             &["-", "Digest"],
         ),
         // If the server offers only Basic, the password is sent after the challenge.
-        (&[BASIC], "-u u:pw --digest", &["-", "Basic"]),
-        (&["basic realm=x"], "-u u:pw --digest", &["-", "Basic"]),
+        (&[BASIC], "-u u:pw --anyauth", &["-", "Basic"]),
+        (&["basic realm=x"], "-u u:pw --anyauth", &["-", "Basic"]),
     ] {
         let server = start_protected_server(challenges);
         let result = run_fetch_url(options.split(' ').chain([server.url("/a%20b?c=%22d%22").as_str()]));
@@ -128,6 +128,28 @@ fn right_credentials_answer_basic_and_digest_challenges() {
     let server = start_protected_server(&[DIGEST]);
     run_fetch_url(["--digest", &server.url("/x").replacen("://", "://u:pw@", 1)]).assert_exit(0);
     assert_eq!(authentication_schemes(&server), ["-", "Digest"]);
+}
+
+/// An attacker on the path can replace the challenges of the server.
+#[test]
+fn digest_option_sends_no_password_to_a_server_without_digest() {
+    const UNSUPPORTED: &str = "Digest realm=\"r\", nonce=\"n\", algorithm=MD4";
+    for challenges in [&[BASIC][..], &["basic realm=x"], &[UNSUPPORTED, BASIC], &[]] {
+        for login in ["-u u:pw", "-u u"] {
+            let dir = temp_dir();
+            write_askpass_program(dir.path(), "echo pw");
+            let server = start_protected_server(challenges);
+            let options = format!("--digest {login}");
+            let result = fetch_with_askpass(dir.path(), &options, &server.url("/x"));
+            assert_eq!(result.exit, 67, "{challenges:?}: {}", result.stderr);
+            let has_reason = ["the server offers no supported Digest authentication", "--anyauth"]
+                .iter()
+                .all(|text| result.stderr.contains(text));
+            assert!(has_reason, "{challenges:?}: {}", result.stderr);
+            assert_eq!(authentication_schemes(&server), ["-"], "{challenges:?}");
+            assert!(!dir.path().join("prompts").exists(), "{challenges:?}: the user was asked");
+        }
+    }
 }
 
 /// `stale=true` (RFC 7616 §3.3): the password was right, only the nonce was too old. A third 401 is final.
@@ -198,7 +220,8 @@ fn truncated_body_behind_digest_is_resumed() {
 fn rejected_or_missing_credentials_exit_67_with_few_requests() {
     for (challenges, options, max_requests) in [
         (&[BASIC][..], "-u u:wrong", 1),
-        (&[BASIC], "-u u:wrong --digest", 2),
+        (&[BASIC], "-u u:wrong --anyauth", 2),
+        (&[BASIC], "-u u:wrong --digest", 1),
         (&[DIGEST], "-u u:wrong --digest", 2),
         (&[BASIC, DIGEST], "-u v:pw --digest", 2),
         // No credentials and no terminal, or no supported challenge.
@@ -271,7 +294,7 @@ fn fetch_with_askpass(directory: &Path, options: &str, url: &str) -> RunResult {
 #[test]
 fn askpass_program_supplies_user_and_password() {
     for script in ["echo pw", "printf pw", "printf 'pw\\r\\nmore\\n'", "echo pw; echo talk >&2"] {
-        for options in ["-u u", "-u u --digest", "-u u --ask-password"] {
+        for options in ["-u u", "-u u --anyauth", "-u u --ask-password"] {
             let dir = temp_dir();
             write_askpass_program(dir.path(), script);
             let server = start_protected_server(&[BASIC]);
@@ -397,7 +420,7 @@ fn hostile_realm_is_sanitised_in_the_prompt() {
 #[test]
 fn missing_password_without_a_terminal_exits_67_without_a_prompt() {
     let server = start_protected_server(&[BASIC]);
-    for options in ["", "-u u", "-u u --ask-password", "-u u --digest"] {
+    for options in ["", "-u u", "-u u --ask-password", "-u u --digest", "-u u --anyauth"] {
         let started = Instant::now();
         let script = format!("setsid -w \"$F\" {options} \"$1\" </dev/null");
         let result = run_shell(&script, [server.url("/x")]);

@@ -234,7 +234,7 @@ fn password_that_the_server_repeats_is_masked_in_the_trace() {
         (&["-u", &login][..], "/to"),
         (&["-u", &login], "/denied"),
         (&["-u", &login, "--no-location"], "/from"),
-        (&["--digest", "-u", &login], "/challenge"),
+        (&["--anyauth", "-u", &login], "/challenge"),
         (&["--oauth2-bearer", CANARY], "/to"),
         (&["-H", &format!("Authorization: Own {CANARY}")], "/denied"),
     ] {

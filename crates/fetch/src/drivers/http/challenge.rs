@@ -6,6 +6,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use http_auth::{ChallengeRef, PasswordClient, PasswordParams};
 
 use super::authorization::{basic_authorization, sensitive_header_value};
+use super::options::AuthMode;
 use super::plan::HttpPlan;
 use crate::{Code, Credential, Error, Phase, RunContext};
 
@@ -28,7 +29,9 @@ pub(super) async fn authorization_after_challenge(
     let is_useful = |client: &PasswordClient| !sent_login || !matches!(client, PasswordClient::Basic(_));
     let is_stale = has_stale_nonce(headers);
     let may_answer = plan.answered_challenges < if is_stale { 2 } else { 1 };
-    let Some(mut client) = challenge_client(headers).filter(|client| may_answer && is_useful(client)) else {
+    let Some(mut client) =
+        challenge_client(headers, plan.options.auth).filter(|client| may_answer && is_useful(client))
+    else {
         if sent_login && !is_stale {
             // The password was wrong. It is deleted, so that the user is asked again for the next URL.
             ctx.password_prompt.forget(&plan.url);
@@ -39,11 +42,23 @@ pub(super) async fn authorization_after_challenge(
     respond_to_challenge(&mut client, plan, &login).map(|authorization| Some((authorization, login)))
 }
 
-/// Returns a client for the strongest challenge that takes a user name and a password.
-fn challenge_client(headers: &HeaderMap) -> Option<PasswordClient> {
+/// Returns `true` if the request was sent without a login because only Digest is allowed, and the server offers no Digest
+/// that is supported.
+pub(super) fn lacks_digest(plan: &HttpPlan, headers: &HeaderMap) -> bool {
+    let may_answer = plan.authorization.is_none() && !plan.headers.contains_key(http::header::AUTHORIZATION);
+    may_answer
+        && plan.options.auth == AuthMode::DigestOnly
+        && challenge_client(headers, AuthMode::DigestOnly).is_none()
+}
+
+/// Returns a client for the strongest challenge that takes a user name and a password, and that `auth` allows.
+fn challenge_client(headers: &HeaderMap, auth: AuthMode) -> Option<PasswordClient> {
     let texts: Vec<String> = headers.get_all(WWW_AUTHENTICATE).iter().map(challenge_text).collect();
     let builder = texts.iter().fold(PasswordClient::builder(), |builder, text| builder.challenges(text));
-    builder.build().ok()
+    let is_allowed =
+        |client: &PasswordClient| auth != AuthMode::DigestOnly || matches!(client, PasswordClient::Digest(_));
+    // The client prefers Digest to Basic.
+    builder.build().ok().filter(is_allowed)
 }
 
 /// Returns a challenge as text. A realm may hold any bytes; each byte outside printable ASCII becomes `?` if the

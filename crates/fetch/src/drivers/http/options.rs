@@ -24,9 +24,9 @@ pub struct HttpOptions {
     pub compressed: bool,
     /// The HTTP versions that may be used. Default: HTTP/1.1 and HTTP/2.
     pub version: HttpVersion,
-    /// Sends user and password only after a 401 response. If that offers Digest (RFC 7616), the password is not sent in
-    /// plain text. Default: the first request contains user and password for Basic (RFC 7617).
-    pub waits_for_challenge: bool,
+    /// When user and password are sent, and with which authentication schemes. Default: with the first request, for
+    /// Basic.
+    pub auth: AuthMode,
     /// Reads an HTML page as the listing of a directory ([`IndexPage`](fetch_url_proto::IndexPage)), up to 32 MiB. A
     /// response that is not an index page fails with `Code::NotFound`. Default: off.
     pub index_as_listing: bool,
@@ -73,6 +73,23 @@ pub enum IndexRule {
     GeneratedPage,
     /// None: every page is kept.
     NoPage,
+}
+
+/// When user and password are sent to a server, and with which authentication schemes. It does not apply to proxies,
+/// which get Basic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AuthMode {
+    /// With the first request, for Basic (RFC 7617), in plain text. If the server rejects that and offers Digest, a
+    /// second request uses Digest.
+    #[default]
+    Preemptive,
+    /// Only after a 401 response, with the strongest scheme that it offers: Digest (RFC 7616), otherwise Basic. An
+    /// attacker on the path can offer only Basic.
+    AfterChallenge,
+    /// Only after a 401 response that offers Digest, so that the password is never sent in plain text. Other 401
+    /// responses fail with `Code::AuthNeeded`.
+    DigestOnly,
 }
 
 /// The HTTP versions that may be used.

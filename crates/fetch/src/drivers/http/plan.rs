@@ -8,7 +8,7 @@ use fetch_url_core::{Host, Security, Url};
 use http::header::{AUTHORIZATION, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
-use super::options::{HttpOptions, HttpVersion};
+use super::options::{AuthMode, HttpOptions, HttpVersion};
 use super::request_body::RequestBody;
 use super::{authorization, forwarded, request_headers};
 use crate::request::SpareConnections;
@@ -96,7 +96,7 @@ impl HttpPlan {
             check_target(&target)?;
         }
         let login = request.login().cloned();
-        let sends_login = !options.waits_for_challenge && !headers.contains_key(AUTHORIZATION);
+        let sends_login = options.auth == AuthMode::Preemptive && !headers.contains_key(AUTHORIZATION);
         let sent_login = login.as_ref().filter(|login| sends_login && login.expose_password().is_some());
         let own_authority = request_headers::take_host(&mut headers);
         Ok(Self {

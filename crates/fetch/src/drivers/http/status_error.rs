@@ -6,6 +6,7 @@ use fetch_url_proto::http_date;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
 
+use super::challenge;
 use super::plan::HttpPlan;
 use crate::{Code, Error, Hint, Phase};
 
@@ -19,7 +20,12 @@ pub(super) fn status_error(plan: &HttpPlan, status: StatusCode, headers: &Header
         429 | 503 => (Code::Busy, Phase::Request),
         _ => (Code::HttpError, Phase::Request),
     };
-    let detail = if phase == Phase::Proxy { "the proxy requires a login" } else { "" };
+    let lacks_digest = status == StatusCode::UNAUTHORIZED && challenge::lacks_digest(plan, headers);
+    let detail = match phase {
+        Phase::Proxy => "the proxy requires a login",
+        _ if lacks_digest => "the server offers no supported Digest authentication",
+        _ => "",
+    };
     let error = Error::new(code, phase, detail).with_reply(reply.as_bytes());
     let error = error.with_retry_after(retry_after(headers));
     match status.as_u16() {
@@ -28,6 +34,7 @@ pub(super) fn status_error(plan: &HttpPlan, status: StatusCode, headers: &Header
         503 if plan.is_idempotent() || error.retry_after().is_some() => error.as_transient(),
         503 => error.as_permanent(),
         500 | 502 | 504 if plan.is_idempotent() => error.as_transient(),
+        401 if lacks_digest => error.with_hint(Hint::BasicLogin),
         401 if plan.authorization.is_none() => error.with_hint(Hint::Login),
         401 => error.with_refused_login().with_hint("the server rejects this user and password"),
         407 if plan.proxy_login.is_none() => error.with_hint(Hint::ProxyLogin),
