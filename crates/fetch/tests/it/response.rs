@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
 
-use fetch_url::{Code, Condition, Content, Error, Fetcher, Policy, Request, Retry};
+use fetch_url::{Code, Condition, Content, Error, Fetcher, Policy, Proof, Request, Retry};
 use fetch_url_tests::{HttpResponse, HttpServer};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _};
 
@@ -61,6 +61,22 @@ async fn response_has_the_values_of_its_header() {
     let weak = Fetcher::new().get(server.url("/weak")).await.expect("a response");
     assert_eq!((weak.etag(), weak.last_modified()), (None, None));
     assert_eq!(weak.into_listing().expect_err("an object").code(), Code::NotFound);
+}
+
+/// RFC 9110 §8.6: a recipient may accept identical lengths as one.
+#[tokio::test]
+async fn identical_lengths_in_one_or_several_fields_are_one_length() {
+    for fields in
+        ["Content-Length: 5, 5", "Content-Length: 5 ,5,\t5", "Content-Length: 5\r\nContent-Length: 5"]
+    {
+        let head = format!("HTTP/1.1 200 OK\r\n{fields}\r\n\r\nhello");
+        let server = HttpServer::start(move |_| HttpResponse::raw(head.clone())).expect("a server");
+        let response = fetcher_without_retries().get(server.url("/")).await.expect("a response");
+        assert_eq!(response.meta.head.size, Some(5), "{fields:?}");
+        let Content::Body(body) = &response.content else { panic!("no body") };
+        assert_eq!(body.proof(), Proof::Proven("Content-Length"), "{fields:?}");
+        assert_eq!(response.text().await.expect("the body"), "hello", "{fields:?}");
+    }
 }
 
 #[tokio::test]

@@ -337,9 +337,13 @@ fn has_content_coding(headers: &HeaderMap) -> bool {
     !matches!(ContentCoding::from_headers(headers), Ok(None))
 }
 
-/// Returns the Content-Length, which must be digits only.
+/// Returns the Content-Length: digits only, or a list whose members are equal (RFC 9110 §8.6).
 fn content_length(response: &IncomingResponse) -> Option<u64> {
-    parse_decimal(response.headers().get(CONTENT_LENGTH)?.to_str().ok()?)
+    let values = response.headers().get_all(CONTENT_LENGTH).iter();
+    let members = values.flat_map(|value| value.as_bytes().split(|&byte| byte == b','));
+    let mut lengths = members.map(|member| str::from_utf8(member.trim_ascii()).ok().and_then(parse_decimal));
+    let first = lengths.next()??;
+    lengths.all(|length| length == Some(first)).then_some(first)
 }
 
 /// Returns the status code and the reason phrase of the server, with the secrets of the request masked.
