@@ -44,7 +44,9 @@ impl ContentRange {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let (span, size) = text.strip_prefix("bytes ")?.trim().split_once('/')?;
+        // Names of range units are case-insensitive (RFC 9110 §14.1).
+        let (_, range) = text.split_once(' ').filter(|(unit, _)| unit.eq_ignore_ascii_case("bytes"))?;
+        let (span, size) = range.trim().split_once('/')?;
         let size = if size == "*" { None } else { Some(parse_decimal(size)?) };
         if span == "*" {
             return Some(Self { span: None, size });
@@ -85,12 +87,14 @@ mod tests {
         assert_eq!(parsed("bytes 0-9/10"), Some((Some((0, 9)), Some(10))));
         assert_eq!(parsed("bytes 5-9/*"), Some((Some((5, 9)), None)));
         assert_eq!(parsed("bytes */10"), Some((None, Some(10))));
+        assert_eq!(parsed("Bytes 0-4/10"), Some((Some((0, 4)), Some(10))), "units are case-insensitive");
         for bad in [
             "bytes 5-4/10",
             "bytes 0-10/10",
             "bytes +1-2/3",
             "bytes 1-2",
             "lines 1-2/3",
+            "byt\u{e9}s 1-2/3",
             "bytes 1-99999999999999999999/*",
         ] {
             assert_eq!(parsed(bad), None, "{bad}");
