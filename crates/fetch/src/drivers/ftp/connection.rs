@@ -22,15 +22,12 @@ use super::greeting;
 use super::known_servers::KnownServers;
 use super::plan::FtpPlan;
 use super::reply_text::{reply_wire_lines, reports_incomplete_listing};
+use super::round_trip::{probe_time, round_trip_time};
 use super::secrets::ReplySecrets;
 use crate::net::server_stream::{RemoteEnd, ServerStream};
 use crate::net::trace;
 use crate::{Code, Connector, Deadline, Error, Phase, RunContext, StartTls};
 
-/// Without a reply in this number of round trips, the server has probably dropped pipelined commands.
-const PROBE_ROUND_TRIPS: u32 = 20;
-const MIN_PROBE_TIME: Duration = Duration::from_millis(700);
-const MAX_PROBE_TIME: Duration = Duration::from_secs(3);
 /// The minimum round-trip time at which the login is sent before the greeting has arrived.
 const PIPELINING_RTT: Duration = Duration::from_millis(25);
 /// Maximum number of TLS sessions that are stored for the data connections of one control connection.
@@ -374,18 +371,6 @@ impl Connection {
             Poll::Ready(connected) => Box::pin(async { connected }),
         });
     }
-}
-
-/// Returns the time of the TCP handshake, or zero if it is not known.
-fn round_trip_time(ctx: &RunContext) -> Duration {
-    let facts = ctx.connector.connection_info().facts();
-    let time = facts.resolved.zip(facts.connected).map(|(from, to)| to.saturating_duration_since(from));
-    time.unwrap_or_default()
-}
-
-/// Returns the maximum time to wait for a reply to pipelined commands, before they are sent one at a time.
-fn probe_time(ctx: &RunContext) -> Duration {
-    (round_trip_time(ctx) * PROBE_ROUND_TRIPS).clamp(MIN_PROBE_TIME, MAX_PROBE_TIME)
 }
 
 /// Returns a TLS configuration with a separate session cache: servers require that a data connection resumes the TLS

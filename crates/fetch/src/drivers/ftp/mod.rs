@@ -17,6 +17,7 @@ pub(crate) mod options;
 mod plan;
 mod recovery;
 mod reply_text;
+mod round_trip;
 mod run;
 mod secrets;
 mod server_cache;
