@@ -19,6 +19,11 @@ pub(super) const BASIC: &str = "Basic realm=\"the realm\"";
 pub(super) const DIGEST: &str =
     "Digest realm=\"the realm\", nonce=\"n0nce\", qop=\"auth\", algorithm=MD5, opaque=\"o\"";
 
+/// Protection of the body, as the only choice, and with an algorithm in lower case.
+const DIGEST_INT: &str =
+    "Digest realm=\"the realm\", nonce=\"n0nce\", qop=\"auth-int\", algorithm=md5, opaque=\"o\"";
+const DIGEST_BOTH: &str = "Digest realm=\"the realm\", nonce=\"n0nce\", qop=\"auth, auth-int\", opaque=\"o\"";
+
 /// Starts a server that accepts user `u` with password `pw` and sends `challenges` with status 401 otherwise.
 pub(super) fn start_protected_server(challenges: &'static [&'static str]) -> HttpServer {
     http_server(move |request| match is_authorized(request) {
@@ -46,12 +51,18 @@ fn is_digest_correct(request: &HttpRequest, parameters: &str) -> bool {
     let parameters = parse_parameters(parameters);
     let of = |name: &str| parameters.get(name).map(String::as_str).unwrap_or_default();
     let user_hash = md5_hex(format!("u:{}:pw", of("realm")).as_bytes());
-    let request_hash = md5_hex(format!("{}:{}", request.method, request.path()).as_bytes());
+    let mut request_text = format!("{}:{}", request.method, request.path());
+    if of("qop") == "auth-int" {
+        request_text = format!("{request_text}:{}", md5_hex(&request.body));
+    }
+    let request_hash = md5_hex(request_text.as_bytes());
     let middle = format!("{}:{}:{}:{}", of("nonce"), of("nc"), of("cnonce"), of("qop"));
     let expected = md5_hex(format!("{user_hash}:{middle}:{request_hash}").as_bytes());
     let is_well_made = of("uri") == request.path() && of("username") == "u" && of("nc").len() == 8;
-    let matches_challenge =
-        of("nonce") == "n0nce" && of("opaque") == "o" && of("qop") == "auth" && of("cnonce").len() >= 8;
+    let matches_challenge = of("nonce") == "n0nce"
+        && of("opaque") == "o"
+        && ["auth", "auth-int"].contains(&of("qop"))
+        && of("cnonce").len() >= 8;
     is_well_made && matches_challenge && of("response") == expected
 }
 
@@ -101,6 +112,9 @@ fn right_credentials_answer_basic_and_digest_challenges() {
         // With `--digest` and `--anyauth`, no credentials are sent before the challenge.
         (&[DIGEST], "-u u:pw --digest", &["-", "Digest"]),
         (&[BASIC, DIGEST], "-u u:pw --digest", &["-", "Digest"]),
+        (&[DIGEST_INT], "-u u:pw --digest", &["-", "Digest"]),
+        (&[DIGEST_INT], "-u u:pw --digest -d a=b", &["-", "Digest"]),
+        (&[DIGEST_BOTH], "-u u:pw --digest -d a=b", &["-", "Digest"]),
         (&[DIGEST, BASIC], "-u u:pw --anyauth", &["-", "Digest"]),
         (&["Negotiate", "Bearer realm=\"x\"", DIGEST], "-u u:pw --digest", &["-", "Digest"]),
         (

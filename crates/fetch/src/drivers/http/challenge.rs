@@ -3,12 +3,18 @@
 use fetch_url_proto::ForbiddenSet;
 use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, HeaderValue, StatusCode};
+use http_auth::digest::{Algorithm as DigestAlgorithm, DigestClient, Qop};
 use http_auth::{ChallengeRef, PasswordClient, PasswordParams};
 
 use super::authorization::{basic_authorization, sensitive_header_value};
 use super::options::AuthMode;
 use super::plan::HttpPlan;
-use crate::{Code, Credential, Error, Phase, RunContext};
+use crate::sink::digest::Digest;
+use crate::{Algorithm, Code, Credential, Error, Phase, RunContext};
+
+/// The algorithms of Digest (RFC 7616 §3.3).
+const ALGORITHMS: [&str; 6] =
+    ["MD5", "MD5-sess", "SHA-256", "SHA-256-sess", "SHA-512-256", "SHA-512-256-sess"];
 
 /// Returns the Authorization value to send after a 401, and the login in it, or `None` if a second request would not
 /// help.
@@ -67,10 +73,28 @@ fn challenge_text(challenge: &HeaderValue) -> String {
     if let Ok(text) = std::str::from_utf8(challenge.as_bytes())
         && http_auth::parse_challenges(text).is_ok()
     {
-        return text.to_owned();
+        return with_canonical_algorithm(text);
     }
     let printable = |&byte: &u8| if (b' '..=b'~').contains(&byte) { char::from(byte) } else { '?' };
     challenge.as_bytes().iter().map(printable).collect()
+}
+
+/// Writes the algorithm of Digest challenges as the client library does, which does not know `md5` and `sha-256` in lower
+/// case.
+fn with_canonical_algorithm(text: &str) -> String {
+    let mut canonical = text.to_owned();
+    for (at, name) in text.to_ascii_lowercase().match_indices("algorithm") {
+        let rest = &text[at + name.len()..];
+        let value = rest.trim_start_matches([' ', '=', '"']);
+        let end =
+            value.find(|byte: char| !byte.is_ascii_alphanumeric() && byte != '-').unwrap_or(value.len());
+        let known = ALGORITHMS.iter().find(|known| known.eq_ignore_ascii_case(&value[..end]));
+        if let Some(known) = known {
+            let start = text.len() - value.len();
+            canonical.replace_range(start..start + end, known);
+        }
+    }
+    canonical
 }
 
 /// Returns `true` if a Digest challenge accepts the password, but not the nonce.
@@ -116,9 +140,8 @@ fn respond_to_challenge(
     plan: &HttpPlan,
     login: &Credential,
 ) -> Result<HeaderValue, Error> {
-    if matches!(client, PasswordClient::Basic(_)) {
-        return basic_authorization(login);
-    }
+    let PasswordClient::Digest(digest) = client else { return basic_authorization(login) };
+    let protected = protected_body(digest, plan);
     ForbiddenSet::LINE.check("user", login.user())?;
     ForbiddenSet::LINE.check("password", login.expose_password().unwrap_or_default())?;
     let text = |bytes: &'_ [u8]| String::from_utf8(bytes.to_vec()).ok();
@@ -132,11 +155,26 @@ fn respond_to_challenge(
         password: &password,
         uri: &plan.target,
         method: plan.method.as_str(),
-        // Without the bytes of a file, protection of the body (`auth-int`) is not chosen.
-        body: match &plan.body {
-            None => Some(&[]),
-            Some(body) => body.bytes().map(|bytes| &bytes[..]),
-        },
+        body: protected.as_ref().map(String::as_bytes),
     };
-    sensitive_header_value(&client.respond(&params).map_err(|why| failed(&why))?)
+    sensitive_header_value(&digest.respond(&params).map_err(|why| failed(&why))?)
+}
+
+/// Returns the digest of the body for `qop=auth-int`, which is used only if the server does not offer `auth`. The client
+/// library expects the digest in place of the body (RFC 7616 §3.4.3). `None` for the body of a file, and for an algorithm that
+/// is missing here.
+fn protected_body(client: &DigestClient, plan: &HttpPlan) -> Option<String> {
+    if client.qop() & Qop::Auth {
+        return None;
+    }
+    let algorithm = match client.algorithm() {
+        DigestAlgorithm::Md5 => Algorithm::Md5,
+        DigestAlgorithm::Sha256 => Algorithm::Sha256,
+        _ => return None,
+    };
+    let mut digest = Digest::new(algorithm);
+    if let Some(body) = &plan.body {
+        digest.update(body.bytes()?);
+    }
+    Some(digest.hex())
 }
