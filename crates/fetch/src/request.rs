@@ -1,6 +1,7 @@
 //! A request: a URL and the options for fetching it.
 
 mod condition;
+mod other_url;
 mod redirect_state;
 mod shared_observer;
 mod spare_connections;
@@ -325,64 +326,9 @@ impl Request {
         self
     }
 
-    /// Returns a request for a related object, such as the checksum list of this object. It has the same options, but
-    /// no range, resume data, condition, method or body. Credentials are not sent to another origin.
-    #[must_use]
-    pub fn for_related(&self, url: Url<'static>) -> Self {
-        let is_cross_origin = self.has_left_origin() || !self.0.url.same_origin(&url);
-        let redirect_state =
-            RedirectState { is_cross_origin, is_plain_get: true, ..RedirectState::default() };
-        let mut this = self.clone().redirected_to(url, redirect_state);
-        let parts = this.parts_mut();
-        (parts.want, parts.range, parts.resume, parts.condition) = (Want::Object, None, None, None);
-        this
-    }
-
-    /// Marks the URL as chosen by a document or server, not by the caller: credentials, cookies, method, body and most
-    /// headers of the caller are not sent, as after a redirect to another server.
-    #[must_use]
-    pub fn from_document(mut self) -> Self {
-        let state = &mut self.parts_mut().redirect_state;
-        (state.is_cross_origin, state.trusts_target, state.is_plain_get) = (true, false, true);
-        self
-    }
-
-    /// Returns the request for the gateway's `url`. Credentials and headers for the original server are not sent to
-    /// the gateway.
-    pub(crate) fn through_gateway(self, url: Url<'static>) -> Self {
-        let is_plain_get = self.is_plain_get() || !matches!(self.0.url, Url::Http(_));
-        let redirect_state =
-            RedirectState { is_cross_origin: true, trusts_target: false, is_plain_get, is_for_gateway: true };
-        self.redirected_to(url, redirect_state)
-    }
-
     /// Returns `true` if the request goes to a gateway that the caller configured.
     pub(crate) fn is_for_gateway(&self) -> bool {
         self.0.redirect_state.is_for_gateway
-    }
-
-    /// Returns the request for another URL with the new redirect state.
-    pub(crate) fn redirected_to(mut self, url: Url<'static>, redirect_state: RedirectState) -> Self {
-        let parts = self.parts_mut();
-        parts.url = match &parts.news_server {
-            Some(server) => url.with_news_server(server),
-            None => url,
-        };
-        (parts.redirect_state, parts.redirected_from) = (redirect_state, None);
-        self
-    }
-
-    /// Returns the request for the target of a redirect.
-    pub(crate) fn after_redirect(self, url: Url<'static>, redirect_state: RedirectState) -> Self {
-        let from = self.0.url.clone();
-        let mut this = self.redirected_to(url, redirect_state);
-        this.parts_mut().redirected_from = Some(from);
-        this
-    }
-
-    /// Returns the URL whose response redirected to this one.
-    pub(crate) fn redirected_from(&self) -> Option<&Url<'static>> {
-        self.0.redirected_from.as_ref()
     }
 
     /// Sets the credentials for this attempt.

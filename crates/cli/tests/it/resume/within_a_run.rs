@@ -277,15 +277,12 @@ fn pipe_output_is_one_version_with_retry_all_errors() {
 #[test]
 fn without_strong_validator_only_retry_all_errors_restarts_a_file() {
     let now = http_date(std::time::SystemTime::now());
+    let (weak, old) = ("W/\"v1\"".to_owned(), "Thu, 01 Dec 1994 12:34:56 GMT".to_owned());
     let rows: [&[(&'static str, String)]; 4] = [
         &[],
-        &[("ETag", "W/\"v1\"".to_owned())],
+        &[("ETag", weak.clone())],
         // Versions with different weak tags can have the same time.
-        &[
-            ("ETag", "W/\"v1\"".to_owned()),
-            ("Date", now.clone()),
-            ("Last-Modified", "Thu, 01 Dec 1994 12:34:56 GMT".to_owned()),
-        ],
+        &[("ETag", weak), ("Date", now.clone()), ("Last-Modified", old)],
         // Modified within the last minute: it may change again within the same second.
         &[("Date", now.clone()), ("Last-Modified", now)],
     ];
