@@ -83,6 +83,8 @@ struct DataState {
     plain_port: Option<String>,
     /// The server has rejected REST, so the transfer starts at the beginning.
     rest_rejected: bool,
+    /// REST was sent, and no transfer has used its offset.
+    has_unused_offset: bool,
 }
 
 impl Session {
@@ -242,6 +244,7 @@ impl Session {
         self.stage = RequestStage::Transferring;
         self.data.rest_rejected = false;
         if offset > 0 {
+            self.data.has_unused_offset = true;
             self.queued.push_back(Command::with_safe_argument(Verb::Rest, offset));
         }
         self.queued.extend(self.transfer_command.take());
@@ -254,6 +257,12 @@ impl Session {
     /// Returns `true` if the server rejected REST, so that the transfer starts at the beginning of the file.
     pub const fn was_rest_rejected(&self) -> bool {
         self.data.rest_rejected
+    }
+
+    /// Returns `true` if the server may apply the offset of REST to the next transfer, because it rejected the transfer that
+    /// REST was sent for. RFC 3659 §5 does not say which commands clear it.
+    pub const fn has_unused_offset(&self) -> bool {
+        self.data.has_unused_offset
     }
 
     /// Returns what to do next. `reply` is the reply that [`SessionStep::AwaitReply`] asked for, and `None` after every

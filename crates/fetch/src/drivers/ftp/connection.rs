@@ -293,6 +293,11 @@ impl Connection {
         self.session.was_rest_rejected()
     }
 
+    /// Returns `true` if the server may apply the offset of an earlier REST to the next transfer.
+    pub(super) const fn has_unused_offset(&self) -> bool {
+        self.session.has_unused_offset()
+    }
+
     /// Returns the data connection, with TLS if the control connection uses TLS.
     pub(super) async fn secure_data_connection(
         &mut self,

@@ -38,7 +38,7 @@ pub(super) async fn recover(
     let fallback = next_fallback(&error, &pooled.connection, &plan, pooled.known_servers());
     if let Some((fallbacks, reason)) = fallback {
         trace::note(&reason);
-        if leaves_connection_usable(&error) {
+        if leaves_connection_usable(&error, &pooled.connection) {
             pooled.release();
         }
         return Ok(Recovery::Resend(Box::new(plan.with_fallbacks(fallbacks)?)));
@@ -49,10 +49,9 @@ pub(super) async fn recover(
         return Ok(Recovery::Respond(Box::new(response)));
     }
     if plan.is_partial() && rejects_restart_position(&error) {
-        // The offset of REST may still be set, so the connection is closed instead of reused.
         return Err(range_refused("the server cannot start at this offset"));
     }
-    if leaves_connection_usable(&error) {
+    if leaves_connection_usable(&error, &pooled.connection) {
         pooled.release();
     }
     if let (Some(reply), true) = (data_connection_rejection(&error), plan.options.active.is_some()) {
@@ -105,9 +104,13 @@ fn reports_idle_timeout(reply: &Reply) -> bool {
         .any(|word| memchr::memmem::find(&text, word.as_bytes()).is_some())
 }
 
-/// Returns `true` if the server rejected only this request, so that the connection can serve others.
-const fn leaves_connection_usable(error: &DriverError) -> bool {
+/// Returns `true` if the server rejected only this request, so that the connection can serve others. After a rejected
+/// transfer with an offset it cannot: the next transfer might start at the offset.
+const fn leaves_connection_usable(error: &DriverError, connection: &Connection) -> bool {
     use Verb::{Acct, Pass, Pbsz, Prot, User};
+    if connection.has_unused_offset() {
+        return false;
+    }
     match error {
         DriverError::Session(SessionError::Rejected { command: Some(command), .. }) => {
             !matches!(command.verb(), User | Pass | Acct | Pbsz | Prot)

@@ -93,7 +93,9 @@ impl Session {
             (Verb::Size | Verb::Mdtm, 202 | 400..=599) => {
                 self.facts.rejection.get_or_insert(reply);
             }
-            (Verb::Rest, 400..=599) => self.data.rest_rejected = true,
+            (Verb::Rest, 400..=599) => {
+                (self.data.rest_rejected, self.data.has_unused_offset) = (true, false);
+            }
             (Verb::Epsv, 400..=599) => self.fall_back_to(Verb::Pasv, None),
             (Verb::Eprt, 500..=599) if self.data.plain_port.is_some() => {
                 let argument = self.data.plain_port.take();
@@ -201,6 +203,7 @@ impl Session {
         let is_listing = command.verb() != Verb::Retr;
         match (reply.code, has_started) {
             (125 | 150, false) => {
+                self.data.has_unused_offset = false;
                 // The session continues when the data connection has ended.
                 (self.stage, self.urgent) = (RequestStage::Receiving, Some(SessionStep::ReceiveData));
                 return Ok(());

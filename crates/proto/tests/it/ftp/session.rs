@@ -30,7 +30,7 @@ fn reply(text: &str) -> Reply {
 pub(super) struct Scenario {
     pub(super) session: Session,
     pub(super) log: Vec<String>,
-    offset: u64,
+    pub(super) offset: u64,
     pub(super) ahead: bool,
 }
 

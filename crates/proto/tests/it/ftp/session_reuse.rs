@@ -83,6 +83,23 @@ fn session_serves_another_request_after_a_rejection() {
     );
 }
 
+/// The server may keep the offset for the next transfer.
+#[test]
+fn offset_is_unused_after_a_rejected_transfer_only() {
+    let rest = |replies: &[&str]| {
+        let mut scenario = Scenario::anonymous(Pipelining::AfterLogin);
+        scenario.offset = 4;
+        scenario.start("ftp://h/c").run(&[&HELLO[..], &FILE, replies].concat());
+        scenario.session.has_unused_offset()
+    };
+    assert!(rest(&["350 from 4", "550 no"]));
+    assert!(!rest(&["350 from 4", "150 here", "226 done"]));
+    assert!(!rest(&["502 no REST", "550 no"]));
+    let mut scenario = Scenario::anonymous(Pipelining::AfterLogin);
+    scenario.start("ftp://h/c").run(&[&HELLO[..], &FILE, &["550 no"]].concat());
+    assert!(!scenario.session.has_unused_offset());
+}
+
 #[test]
 fn cwds_accepted_after_a_rejection_are_not_repeated() {
     let mut scenario = Scenario::anonymous(Pipelining::BeforeGreeting);
