@@ -53,7 +53,22 @@ fn check_ftp(url: &FtpUrl<'_>) -> Result<(), ForbiddenByte> {
 
 fn check_mailto(url: &MailtoUrl<'_>) -> Result<(), ForbiddenByte> {
     check(&url.address(), "address", ForbiddenSet::LINE)?;
-    url.headers().map_or(Ok(()), |headers| check(&headers, "header fields", ForbiddenSet::LINE))
+    let Some(headers) = url.headers() else { return Ok(()) };
+    headers.split('&').try_for_each(|field| match field.split_once('=') {
+        Some((name, value)) if name.decode().eq_ignore_ascii_case(b"body") => check_mail_body(&value),
+        _ => check(&field, "header fields", ForbiddenSet::LINE),
+    })
+}
+
+/// Accepts the line ends CR LF, which a body may have (RFC 6068 §5): it is not part of the header of the message.
+fn check_mail_body(body: &PercentEncoded<'_>) -> Result<(), ForbiddenByte> {
+    let body = body.decode();
+    let mut rest = &body[..];
+    while let Some(end) = memchr::memmem::find(rest, b"\r\n") {
+        ForbiddenSet::LINE.check("header fields", &rest[..end])?;
+        rest = &rest[end + 2..];
+    }
+    ForbiddenSet::LINE.check("header fields", rest).map(drop)
 }
 
 fn check_news(url: &NewsUrl<'_>) -> Result<(), ForbiddenByte> {
@@ -109,6 +124,14 @@ mod tests {
             ("gopher://h/0a%0D%0Ab", "selector"),
             ("mailto:a%0Ab@h", "address"),
             ("mailto:a@h?subject=x%0D%0Abcc:y", "header"),
+            ("mailto:a@h?body%0D%0A=x", "header"),
+            ("mailto:a@h?body%0D%0A", "header"),
+            ("mailto:a@h?body=x%0Ay", "header"),
+            ("mailto:a@h?body=x%0Dy", "header"),
+            ("mailto:a@h?body=x%0A%0Dy", "header"),
+            ("mailto:a@h?body=x%0D%0D%0Ay", "header"),
+            ("mailto:a@h?body=x%0D%0A%00", "header"),
+            ("mailto:a@h?body=x%0D%0Ay&cc=b@h%0D%0Abcc:c", "header"),
             ("news:a%0Ab@h", "message-id"),
             ("news:comp%20x", "group"),
             ("nntp://h/comp%0Ax/1", "group"),
@@ -130,6 +153,8 @@ mod tests {
             "gopher://h/0a%20b",
             "http://h/a%0D%0Ab",
             "mailto:a%20b@h?subject=x%20y",
+            "mailto:a@h?body=x%0D%0A%0D%0Ay%0d%0a&subject=z",
+            "mailto:a@h?BODY=x%0D%0Ay",
             "news:a/b%25@h",
             "news:comp.x",
             "news:*",

@@ -93,7 +93,6 @@ fn invalid_mailto_exits_3_and_line_breaks_or_nul_exit_93() {
             format!("mailto:a@b{byte}"),
             format!("mailto:a@b?subject=x{byte}Bcc:%20y@z"),
             format!("mailto:a@b?sub{byte}ject=x"),
-            format!("mailto:a@b?x=1&body=a{byte}b"),
             format!("mailto:?to={byte}"),
         ] {
             let result = run_fetch_url([&url]);
@@ -101,6 +100,20 @@ fn invalid_mailto_exits_3_and_line_breaks_or_nul_exit_93() {
             assert!(result.stderr.lines().count() == 1 && !result.stderr.contains('\r'), "{result:?}");
         }
     }
+    for bytes in ["%0d", "%0A", "%0A%0D", "%0D%0D%0A", "%00"] {
+        run_fetch_url([format!("mailto:a@b?x=1&body=a{bytes}b")]).assert_exit(93);
+    }
+}
+
+/// RFC 6068 §5: line breaks in the body are `%0D%0A`. The advice shows no line of it as a field.
+#[test]
+fn lines_of_a_body_are_shown_below_each_other_and_indented() {
+    let url = "mailto:a@b?body=one%0D%0A%20%20Bcc:%20x@y%1B%0D%0A&subject=s";
+    let shown = run_fetch_url([url]).assert_exit(0).stdout_text();
+    let expected = "  body: one\n          Bcc: x@y\\x1B\n        \n  subject: s\n";
+    assert!(shown.ends_with(expected), "{shown:?}");
+    let json = advice_json(url);
+    assert!(json.contains(r#"[["body","one\r\n  Bcc: x@y\u001b\r\n"],["subject","s"]]"#), "{json}");
 }
 
 #[test]
@@ -210,6 +223,7 @@ fn open_passes_the_url_to_xdg_open() {
     check_in_parallel(
         &[
             ("mailto:a@b?subject=x%20y", "xdg-open<mailto:a@b?subject=x%20y>\n"),
+            ("mailto:a@b?body=x%0D%0Ay", "xdg-open<mailto:a@b?body=x%0D%0Ay>\n"),
             ("URL:MAILTO:a@b", "xdg-open<mailto:a@b>\n"),
             ("mailto:a%25b'$(touch%20x)@c", "xdg-open<mailto:a%25b'$(touch%20x)@c>\n"),
             ("mailto:-x@y", "xdg-open<mailto:-x@y>\n"),
@@ -245,6 +259,7 @@ fn open_starts_nothing_for_rejected_or_redirected_urls() {
     for (url, status) in [
         ("mailto:a%0Ab@c", 93),
         ("mailto:a@b?subject=x%0D%0ABcc:y", 93),
+        ("mailto:a@b?body=x%0Ay", 93),
         ("telnet://a%0Ab@h/", 93),
         ("mailto:a%b@c", 3),
         ("telnet://-h/", 3),

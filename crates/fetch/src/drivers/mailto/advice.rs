@@ -21,8 +21,10 @@ pub(super) fn mailto_advice(url: &MailtoUrl<'_>) -> NotFetchable {
     for (index, (name, value)) in fields.iter().enumerate() {
         let warning =
             if is_safe(index, name) { "" } else { "  (unsafe: mail programs should ignore this field)" };
-        let (name, value) = (sanitise(name.as_bytes()), sanitise(value.as_bytes()));
-        text.push_str(&format!("  {name}: {value}{warning}\n"));
+        let name = sanitise(name.as_bytes());
+        // The lines of a body are indented, so that none looks like a field.
+        let lines: Vec<String> = value.split("\r\n").map(|line| sanitise(line.as_bytes())).collect();
+        text.push_str(&format!("  {name}: {}{warning}\n", lines.join("\n        ")));
     }
     let names = fields.iter().map(|(name, _)| name.clone()).enumerate();
     let unsafe_fields: Vec<_> =

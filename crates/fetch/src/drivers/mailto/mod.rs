@@ -27,7 +27,7 @@ impl Driver for MailtoDriver {
         let Url::Mailto(url) = request.url() else {
             return Err(Error::unsupported("the mailto driver supports mailto URLs only"));
         };
-        // A line end in the address or in a header field would add a header field to the message.
+        // A line end in the address or in a header field other than the body would add a header field to the message.
         check_sendable(request.url())?;
         Ok(Box::new(MailtoPlan { url: request.url().clone(), advice: advice::mailto_advice(url) }))
     }
