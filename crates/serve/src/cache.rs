@@ -12,6 +12,7 @@ use std::sync::Arc;
 use fetch_url::{Credential, Error, Meta, Request, Url};
 use serde_json::json;
 
+use crate::conditions::has_precondition;
 use crate::log::Logs;
 use crate::options::ServeOptions;
 use crate::request_head::RequestHead;
@@ -120,9 +121,10 @@ fn has_ftp_validator(meta: &Meta, now: i64) -> bool {
     meta.head.size.is_some() && meta.head.modified.is_some_and(|modified| modified + MIN_AGE <= now)
 }
 
-/// Returns `true` if the client asks for a part of the object, or only if it was changed.
+/// Returns `true` if the client asks for a part of the object, or only for a certain version of it.
 fn is_selective(request: &Request, head: &RequestHead) -> bool {
     request.wanted_range().is_some()
+        || has_precondition(head)
         || ["if-none-match", "if-modified-since", "if-range", "range"]
             .iter()
             .any(|name| head.field(name).is_some())

@@ -5,6 +5,9 @@ use fetch_url_proto::http_date;
 
 use crate::request_head::RequestHead;
 
+/// The conditions on the version of an object, with which a client protects what it already has of it.
+const PRECONDITIONS: [&str; 2] = ["if-match", "if-unmodified-since"];
+
 /// Returns the byte range of the request; `None` if there is none, or several, or one of another unit: the whole object
 /// is then sent (RFC 9110 §14.2). A range with `If-Range` is ignored unless `validator` is that of the object.
 pub(crate) fn wanted_range(head: &RequestHead) -> Option<ByteRange> {
@@ -38,6 +41,23 @@ pub(crate) fn matches_etag(head: &RequestHead, etag: &str) -> bool {
     })
 }
 
+/// Returns `true` if the request has a condition on the version of the object, `If-Match` or `If-Unmodified-Since`. An
+/// http server checks it itself.
+pub(crate) fn has_precondition(head: &RequestHead) -> bool {
+    PRECONDITIONS.iter().any(|name| head.field(name).is_some())
+}
+
+/// Returns `true` if an existing object of another protocol than http does not fulfil `If-Match` or, without that,
+/// `If-Unmodified-Since` (RFC 9110 §13.2.2). A list of entity tags never holds: `If-Match` needs strong ones, and those
+/// that this server makes from size and time are weak. `modified` is the time of the object.
+pub(crate) fn fails_precondition(head: &RequestHead, modified: Option<i64>) -> bool {
+    if head.field("if-match").is_some() {
+        return !head.values("if-match").any(|list| list.trim_ascii() == b"*");
+    }
+    let since = head.text("if-unmodified-since").and_then(http_date::parse);
+    since.zip(modified).is_some_and(|(since, modified)| modified > since)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,6 +81,23 @@ mod tests {
             ("bytes=99999999999999999999-", None),
         ] {
             assert_eq!(wanted_range(&head(&format!("Range: {value}"))), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn precondition_holds_for_any_object_and_for_old_ones_only() {
+        for (field, modified, expected) in [
+            ("Accept: *", Some(786_285_296), false),
+            ("If-Match: *", Some(786_285_296), false),
+            ("If-Match: \"a\"", Some(786_285_296), true),
+            ("If-Match: W/\"a\", \"b\"", None, true),
+            ("If-Match: *\r\nIf-Unmodified-Since: Thu, 01 Dec 1994 12:34:55 GMT", Some(786_285_296), false),
+            ("If-Unmodified-Since: Thu, 01 Dec 1994 12:34:56 GMT", Some(786_285_296), false),
+            ("If-Unmodified-Since: Thu, 01 Dec 1994 12:34:55 GMT", Some(786_285_296), true),
+            ("If-Unmodified-Since: Thu, 01 Dec 1994 12:34:55 GMT", None, false),
+            ("If-Unmodified-Since: yesterday", Some(786_285_296), false),
+        ] {
+            assert_eq!(fails_precondition(&head(field), modified), expected, "{field}");
         }
     }
 

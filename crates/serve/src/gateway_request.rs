@@ -18,20 +18,12 @@ use crate::shared::Shared;
 
 /// The request fields that are forwarded to http servers in path form: no cookies and no logins, which a browser keeps
 /// for the host of this server.
-const FORWARDED_FIELDS: [&str; 4] = ["accept", "accept-language", "if-none-match", "user-agent"];
-/// The request fields that are not forwarded in proxy form, because the fetcher makes its own.
-const OWN_FIELDS: [&str; 10] = [
-    "content-length",
-    "expect",
-    "host",
-    "if-modified-since",
-    "if-range",
-    "if-unmodified-since",
-    "range",
-    "if-match",
-    "via",
-    "proxy-connection",
-];
+const FORWARDED_FIELDS: [&str; 6] =
+    ["accept", "accept-language", "if-match", "if-none-match", "if-unmodified-since", "user-agent"];
+/// The request fields that are not forwarded in proxy form, because the fetcher makes its own. `If-Range` is left out
+/// together with its range.
+const OWN_FIELDS: [&str; 8] =
+    ["content-length", "expect", "host", "if-modified-since", "if-range", "range", "via", "proxy-connection"];
 
 /// The object that a client asks for.
 #[derive(Debug)]

@@ -11,6 +11,10 @@ pub(crate) fn status_of(error: &Error) -> StatusCode {
         Code::BadUrl | Code::ForbiddenByte | Code::Usage => StatusCode::BAD_REQUEST,
         Code::Busy => StatusCode::SERVICE_UNAVAILABLE,
         Code::Denied | Code::Policy => StatusCode::FORBIDDEN,
+        // The answer to a range has no response of the server, but its reply.
+        Code::HttpError if error.reply().is_some_and(|reply| reply.starts_with("412")) => {
+            StatusCode::PRECONDITION_FAILED
+        }
         Code::NotFound => StatusCode::NOT_FOUND,
         Code::RangeRefused => StatusCode::RANGE_NOT_SATISFIABLE,
         Code::TimedOut => StatusCode::GATEWAY_TIMEOUT,

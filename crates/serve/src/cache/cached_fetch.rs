@@ -13,6 +13,7 @@ use super::recording::Recording;
 use super::store::Store;
 use super::stored_answer::{CachedResponse, stored_response};
 use super::{Cache, has_ftp_validator, is_selective};
+use crate::conditions::has_precondition;
 use crate::log::unix_time;
 use crate::request_head::RequestHead;
 
@@ -39,6 +40,8 @@ impl CachedFetch<'_> {
             Some((entry, file)) if matches!(self.request.url(), Url::Ftp(_)) => {
                 self.confirm_ftp(entry, file).await
             }
+            // These conditions are for the server that has the object (RFC 9110 §13.2.1).
+            Some(_) if has_precondition(self.head) => self.forward("request").await,
             Some((entry, file)) => {
                 let fields = http_rules::request_fields(self.request, self.head);
                 match http_rules::freshness(&entry, &fields, SystemTime::now()) {

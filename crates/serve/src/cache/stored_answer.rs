@@ -7,7 +7,7 @@ use fetch_url::{Body, ByteRange, Content, Meta, Proof, Response, Url};
 use super::Cache;
 use super::blocks::{BlockFile, StoredSource};
 use super::entry::Entry;
-use crate::conditions::{matches_etag, modified_since, wanted_range};
+use crate::conditions::{fails_precondition, matches_etag, modified_since, wanted_range};
 use crate::request_head::RequestHead;
 
 /// A response, or the size of an object that does not have the range of the request.
@@ -39,7 +39,9 @@ pub(super) fn stored_response(
         meta.status = is_http.then_some(304);
         return CachedResponse::Response(Box::new(Response::new(meta, Content::Unchanged)), None);
     }
-    let range = wanted_range(head).filter(|_| head.field("if-range").is_none());
+    // The answer is 412 then, whatever the range is. An http server checks the condition itself.
+    let is_refused = fails_precondition(head, entry.modified);
+    let range = wanted_range(head).filter(|_| head.field("if-range").is_none() && !is_refused);
     let Some((first, end)) = selected(range, entry.length) else {
         return CachedResponse::UnsatisfiedRange(entry.length);
     };

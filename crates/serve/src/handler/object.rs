@@ -14,12 +14,13 @@ use crate::answer::{Answer, HTML};
 use crate::answer_body::AnswerContent;
 use crate::article::{article_answer, article_charset};
 use crate::cache::{Cache, CacheMark, CachedFetch, CachedResponse};
-use crate::conditions::matches_etag;
+use crate::conditions::{fails_precondition, matches_etag};
 use crate::disposition::attachment;
+use crate::error_page::fault_answer;
 use crate::gateway_request::{GatewayRequest, is_search_form};
 use crate::media_type::{essence, is_shown, media_type, text_charset};
 use crate::pages;
-use crate::request_head::RequestHead;
+use crate::request_head::{HeadFault, RequestHead};
 use crate::request_target::AskedUrl;
 use crate::security_headers::Author;
 use crate::shared::Shared;
@@ -84,7 +85,7 @@ async fn cached_answer(
         Ok((CachedResponse::Response(response, range), mark)) => (*response, range, mark),
         Err(error) if error.code() == Code::RangeRefused => {
             let mark = CacheMark::Forwarded { reason: "uri-miss", is_stored: false };
-            match without_range(fetcher, request, error).await? {
+            match without_range(fetcher, request, head, error).await? {
                 Ok(response) => (response, None, mark),
                 Err(size) => return Ok(mark.add_to(unsatisfied_range(size))),
             }
@@ -107,7 +108,7 @@ async fn uncached_answer(
     let range = request.wanted_range();
     let response = match fetcher.fetch(request.clone()).await {
         Err(error) if error.code() == Code::RangeRefused => {
-            match without_range(fetcher, request, error).await? {
+            match without_range(fetcher, request, head, error).await? {
                 Ok(response) => return answer(shared, head, asked, url, response, None).await,
                 Err(size) => return Ok(unsatisfied_range(size)),
             }
@@ -130,6 +131,11 @@ async fn answer(
     let Response { meta, content, status_error, .. } = response;
     if let Url::Http(_) = meta.url {
         return http_answer::http_answer(shared, head, asked.form, *meta, content, status_error).await;
+    }
+    if fails_precondition(head, meta.head.modified) {
+        let detail = "the object is not the version that If-Match or If-Unmodified-Since requires";
+        let fault = HeadFault::new(StatusCode::PRECONDITION_FAILED, detail);
+        return Ok(with_validators(fault_answer(Some(head), &fault), &meta));
     }
     let etag = etag(&meta);
     if etag.as_deref().is_some_and(|etag| matches_etag(head, etag)) {

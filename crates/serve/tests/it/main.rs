@@ -19,6 +19,7 @@ mod logs;
 mod memory;
 mod objects;
 mod pages;
+mod preconditions;
 mod proxies;
 mod security;
 mod support;

@@ -6,20 +6,28 @@ use http::header::{ACCEPT_RANGES, CONTENT_RANGE};
 
 use crate::answer::Answer;
 use crate::answer_body::AnswerContent;
+use crate::conditions::fails_precondition;
+use crate::request_head::RequestHead;
 use crate::security_headers::Author;
 
 /// The maximum size of a range that is held until its end, in bytes: a part of the memory that an object reserves.
 const MAX_HELD: u64 = 512 * 1024;
 
-/// Fetches the whole object if its server has no ranges. Returns its size if the range is beyond its end.
+/// Fetches the whole object if its server has no ranges. Returns its size if the range is beyond its end. If a
+/// condition of the request fails, the range does not matter, and the description of the object is returned.
 pub(super) async fn without_range(
     fetcher: &Fetcher,
     request: &Request,
+    head: &RequestHead,
     error: Error,
 ) -> Result<Result<Response, u64>, Error> {
     let Some(range) = request.wanted_range() else { return Err(error) };
     let whole = request.for_related(request.url().clone());
-    let size = fetcher.fetch(whole.clone().head()).await?.meta.head.size;
+    let described = fetcher.fetch(whole.clone().head()).await?;
+    if !matches!(whole.url(), Url::Http(_)) && fails_precondition(head, described.meta.head.modified) {
+        return Ok(Ok(described));
+    }
+    let size = described.meta.head.size;
     match (range, size) {
         (ByteRange::Span { first, .. }, Some(size)) if first >= size => Ok(Err(size)),
         (ByteRange::Suffix(0), Some(size)) => Ok(Err(size)),
