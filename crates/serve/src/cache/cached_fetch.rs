@@ -82,18 +82,25 @@ impl CachedFetch<'_> {
         if !matches!(response.content, Content::Unchanged) {
             return Ok(self.record(response, sent, reason).await);
         }
-        let etag = response.meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag"));
-        let is_same = etag.is_none_or(|(_, etag)| entry.field("etag").is_none_or(|old| same_tag(old, etag)));
-        if response.meta.status != Some(304) || !is_same {
+        let fields = &response.meta.fields;
+        if response.meta.status != Some(304) || !http_rules::confirms(&entry, fields) {
             // The server confirms another object, so this one is of no use.
             let response = self.fetcher.fetch(http_rules::whole_request(self.request)).await?;
             return Ok(self.record(response, sent, reason).await);
         }
-        http_rules::update(&mut entry, &response.meta.fields);
+        http_rules::update(&mut entry, fields);
         entry.confirmed = sent;
-        let updated = entry.clone();
-        self.cache.change(&self.key, move |store| store.publish(&updated)).await;
-        Ok((self.stored(&entry, file), CacheMark::Confirmed { reason, how: "fwd-status=304" }))
+        if http_rules::may_stay(&entry, SystemTime::now()) {
+            let updated = entry.clone();
+            self.cache.change(&self.key, move |store| store.publish(&updated)).await;
+        } else {
+            self.remove().await;
+        }
+        let mut stored = self.stored(&entry, file);
+        if let CachedResponse::Response(answer, _) = &mut stored {
+            answer.meta.fields.extend(http_rules::cookies(fields));
+        }
+        Ok((stored, CacheMark::Confirmed { reason, how: "fwd-status=304" }))
     }
 
     /// Compares size and time of a stored ftp file with those at its server.
@@ -103,12 +110,7 @@ impl CachedFetch<'_> {
             Ok(response) => response.meta.head,
             Err(error) => {
                 if error.code() == Code::NotFound {
-                    let key = self.key.clone();
-                    let remove = move |store: &Arc<Store>| {
-                        store.remove(&key);
-                        Ok(())
-                    };
-                    self.cache.change(&self.key, remove).await;
+                    self.remove().await;
                 }
                 return Err(error);
             }
@@ -118,6 +120,16 @@ impl CachedFetch<'_> {
             return Ok((self.stored(&entry, file), mark));
         }
         self.forward("stale").await
+    }
+
+    /// Removes the stored object, which its server no longer has or no longer allows to be stored.
+    async fn remove(&self) {
+        let key = self.key.clone();
+        let remove = move |store: &Arc<Store>| {
+            store.remove(&key);
+            Ok(())
+        };
+        self.cache.change(&self.key, remove).await;
     }
 
     /// Returns `response`, whose body is stored while it is read if it may be stored.
@@ -169,10 +181,4 @@ impl CachedFetch<'_> {
             request_fields: if is_http { http_rules::varying_fields(&request, meta) } else { Vec::new() },
         })
     }
-}
-
-/// Compares two entity tags weakly.
-fn same_tag(own: &str, other: &[u8]) -> bool {
-    let other = String::from_utf8_lossy(other);
-    own.trim().trim_start_matches("W/") == other.trim().trim_start_matches("W/")
 }

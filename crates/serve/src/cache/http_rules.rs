@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use fetch_url::http::{HeaderField, HttpOptions};
 use fetch_url::{Meta, Request};
+use fetch_url_proto::http_date;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use http_cache_semantics::{BeforeRequest, CacheOptions, CachePolicy};
 
@@ -16,6 +17,22 @@ const MAX_SECONDS: u64 = 1 << 31;
 /// The fields that a response with status 304 does not replace, because they describe the bytes (RFC 9111 §3.2).
 const KEPT_FIELDS: [&str; 5] =
     ["content-encoding", "content-length", "content-range", "content-type", "transfer-encoding"];
+
+/// The fields of a response with status 304 that are for one client or for the connection only (RFC 9111 §3.1).
+const UNSHARED_FIELDS: [&str; 12] = [
+    "connection",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authentication-info",
+    "proxy-authorization",
+    "proxy-connection",
+    "set-cookie",
+    "set-cookie2",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 
 /// The permitted use of a stored response.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,20 +66,16 @@ pub(super) fn is_storable(request: &[(String, Vec<u8>)], meta: &Meta, now: Syste
     let has = |name: &str| meta.fields.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
     let has_validator = has("etag") || has("last-modified");
     let is_whole = meta.status == Some(200) && !has("content-range");
-    let varies_always = values(&meta.fields, "vary").any(|value| value.contains(&b'*'));
     has_validator
         && is_whole
         && !has("set-cookie")
-        && !varies_always
+        && !varies_always(&meta.fields)
         && policy(request, &meta.fields, now).is_some_and(|policy| policy.is_storable())
 }
 
 /// Returns the fields of `request` that the `Vary` fields of a response name.
 pub(super) fn varying_fields(request: &[(String, Vec<u8>)], meta: &Meta) -> Vec<(String, Vec<u8>)> {
-    let vary: Vec<String> = values(&meta.fields, "vary")
-        .flat_map(|value| value.split(|byte| *byte == b','))
-        .map(|name| String::from_utf8_lossy(name).trim().to_ascii_lowercase())
-        .collect();
+    let vary: Vec<String> = names_in(&meta.fields, "vary").collect();
     request.iter().filter(|(name, _)| vary.contains(name)).cloned().collect()
 }
 
@@ -81,9 +94,43 @@ pub(super) fn freshness(entry: &Entry, request: &[(String, Vec<u8>)], now: Syste
     }
 }
 
-/// Replaces the fields of `entry` by those of a response with status 304.
+/// Returns `true` if the response with status 304 and these `fields` is about `entry` (RFC 9111 §4.3.4): it has the same
+/// ETag or, if one of both has none, the same Last-Modified. Without validators it is about the object that was asked for.
+pub(super) fn confirms(entry: &Entry, fields: &[(String, Vec<u8>)]) -> bool {
+    if let Some((etag, own)) = values(fields, "etag").next().zip(entry.field("etag")) {
+        return opaque_tag(etag) == opaque_tag(own.as_bytes());
+    }
+    let time = |text: &[u8]| std::str::from_utf8(text).ok().and_then(|text| http_date::parse(text.trim()));
+    let modified = values(fields, "last-modified").next().map(time);
+    modified.zip(entry.modified).is_none_or(|(modified, own)| modified == Some(own))
+}
+
+/// Returns an entity tag for the weak comparison.
+fn opaque_tag(tag: &[u8]) -> &[u8] {
+    let tag = tag.trim_ascii();
+    tag.strip_prefix(b"W/").unwrap_or(tag)
+}
+
+/// Returns the cookies of a response with status 304, which are for the client whose request it answers.
+pub(super) fn cookies(fields: &[(String, Vec<u8>)]) -> impl Iterator<Item = (String, Vec<u8>)> {
+    fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie")).cloned()
+}
+
+/// Returns `true` if `entry` may stay stored with the fields that a confirmation has given it.
+pub(super) fn may_stay(entry: &Entry, now: SystemTime) -> bool {
+    !varies_always(&entry.fields)
+        && policy(&entry.request_fields, &entry.fields, now).is_some_and(|policy| policy.is_storable())
+}
+
+/// Replaces the fields of `entry` by those of a response with status 304, except for those of the bytes, of one client
+/// and of the connection.
 pub(super) fn update(entry: &mut Entry, fields: &[(String, Vec<u8>)]) {
-    let is_new = |name: &str| !KEPT_FIELDS.iter().any(|kept| name.eq_ignore_ascii_case(kept));
+    let listed: Vec<String> = names_in(fields, "connection").collect();
+    let is_new = |name: &str| {
+        let mut dropped =
+            KEPT_FIELDS.iter().chain(&UNSHARED_FIELDS).copied().chain(listed.iter().map(String::as_str));
+        !dropped.any(|dropped| name.eq_ignore_ascii_case(dropped))
+    };
     let new: Vec<_> = fields.iter().filter(|(name, _)| is_new(name)).cloned().collect();
     // The age is that of the confirmation.
     entry.fields.retain(|(name, _)| {
@@ -126,6 +173,16 @@ fn values<'f>(fields: &'f [(String, Vec<u8>)], name: &'f str) -> impl Iterator<I
         .iter()
         .filter(move |(other, _)| other.eq_ignore_ascii_case(name))
         .map(|(_, value)| value.as_slice())
+}
+
+/// Returns the field names that the fields `name` list, in lower case.
+fn names_in<'f>(fields: &'f [(String, Vec<u8>)], name: &'f str) -> impl Iterator<Item = String> {
+    let listed = values(fields, name).flat_map(|value| value.split(|byte| *byte == b','));
+    listed.map(|name| String::from_utf8_lossy(name).trim().to_ascii_lowercase())
+}
+
+fn varies_always(fields: &[(String, Vec<u8>)]) -> bool {
+    values(fields, "vary").any(|value| value.contains(&b'*'))
 }
 
 /// Returns `None` for fields that cannot be understood; nothing is stored or used then.
@@ -275,8 +332,32 @@ mod tests {
     fn confirmation_replaces_fields_but_not_those_of_the_bytes() {
         let mut entry =
             entry(&[("ETag", "\"a\""), ("Age", "5"), ("Link", "x"), ("Content-Length", "9")], &[]);
-        update(&mut entry, &fields(&[("link", "y"), ("Link", "z"), ("content-length", "0")]));
+        let confirmation = [("link", "y"), ("Link", "z"), ("content-length", "0"), ("Set-Cookie", "a=b")];
+        update(&mut entry, &fields(&confirmation));
         let expected = [("ETag", "\"a\""), ("Content-Length", "9"), ("link", "y"), ("Link", "z")];
         assert_eq!(entry.fields, fields(&expected));
+        update(&mut entry, &fields(&[("Connection", "X-Hop, close"), ("x-hop", "1"), ("Keep-Alive", "9")]));
+        assert_eq!(entry.fields, fields(&expected));
+    }
+
+    #[test]
+    fn confirmation_has_the_validator_of_the_object() {
+        let (time, other) = ("Thu, 01 Dec 1994 12:34:56 GMT", "Thu, 01 Dec 1994 12:34:57 GMT");
+        for (own, response, expected) in [
+            (Some("\"a\""), &[("ETag", "W/\"a\"")][..], true),
+            (Some("\"a\""), &[("ETag", "\"b\""), ("Last-Modified", time)], false),
+            (Some("\"a\""), &[("ETag", "\"a\""), ("Last-Modified", other)], true),
+            (Some("\"a\""), &[("Last-Modified", other)], false),
+            (Some("\"a\""), &[], true),
+            (None, &[("Last-Modified", time)], true),
+            (None, &[("Last-Modified", other)], false),
+            (None, &[("Last-Modified", "yesterday")], false),
+            (None, &[("ETag", "\"a\"")], true),
+        ] {
+            let own: Vec<_> = own.map(|etag| ("ETag", etag)).into_iter().collect();
+            let mut entry = entry(&own, &[]);
+            entry.modified = Some(786_285_296);
+            assert_eq!(confirms(&entry, &fields(response)), expected, "{own:?} {response:?}");
+        }
     }
 }

@@ -7,6 +7,7 @@ mod cache;
 mod cache_faults;
 mod clients;
 mod conditions;
+mod confirmations;
 mod connect;
 mod errors;
 mod fixture;
