@@ -13,7 +13,6 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use http::StatusCode;
@@ -26,8 +25,6 @@ use crate::request_head::{HeadFault, RequestHead};
 
 /// The size of a read from the socket, in bytes.
 const READ_SIZE: usize = 8 * 1024;
-/// The maximum time without a received byte in a tunnel.
-const TUNNEL_IDLE_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The result of reading one head.
 pub(crate) type ReadHead = Result<RequestHead, HeadFault>;
@@ -91,7 +88,7 @@ enum ReadState {
     Canonical(Bytes, Box<Self>),
     /// No further request: received bytes are dropped until the client closes the connection.
     Discard,
-    /// The bytes of the client: the tunnel of a CONNECT request.
+    /// The bytes of the client: the tunnel of a CONNECT request, which has its own time limits.
     Tunnel,
 }
 
@@ -219,11 +216,7 @@ impl HeadStream {
 
     /// Starts the idle time again, for the next head of a connection.
     fn restart_idle_timer(&mut self) {
-        let limit = match self.state {
-            ReadState::Tunnel => TUNNEL_IDLE_TIMEOUT,
-            _ => self.limits.idle_timeout,
-        };
-        self.idle_until = Instant::now() + limit;
+        self.idle_until = Instant::now() + self.limits.idle_timeout;
         self.read_timer.as_mut().reset(self.idle_until);
     }
 
@@ -233,13 +226,7 @@ impl HeadStream {
             buffer.put_slice(&self.received.split_to(length));
             return Poll::Ready(Ok(()));
         }
-        match Pin::new(&mut self.stream).poll_read(cx, buffer) {
-            Poll::Ready(read) => {
-                self.restart_idle_timer();
-                Poll::Ready(read)
-            }
-            Poll::Pending => self.read_timer.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into())),
-        }
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 
     /// Fails if a write made no progress during the idle timeout.

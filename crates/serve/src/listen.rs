@@ -167,6 +167,7 @@ fn serve_client(
         .max_buf_size(BUFFER_SIZE)
         .serve_connection(stream, service)
         .with_upgrades();
+    let half_closed_timeout = shared.limits.idle_timeout;
     tasks.spawn(async move {
         let mut http = std::pin::pin!(http);
         // A failed connection has no one who could be told: the client has left, or broke the protocol.
@@ -180,7 +181,7 @@ fn serve_client(
         }
         if let Some(tunnel) = tunnel.take() {
             tokio::select! {
-                () = tunnel.run() => {}
+                () = tunnel.run(half_closed_timeout) => {}
                 _ = stopped.changed() => {}
             }
         }

@@ -86,8 +86,8 @@ pub struct ServeLimits {
     pub max_header_size: usize,
     /// The maximum time from the first to the last byte of a request head. A slower one gets status 408. Default: 10 s.
     pub header_timeout: Duration,
-    /// The maximum time without a request on an open connection, and without progress of an answer because the client
-    /// does not read it. Default: 60 s.
+    /// The maximum time without a request on an open connection, without progress of an answer because the client does not
+    /// read it, and without a byte in a tunnel of which one side has ended. Default: 60 s.
     pub idle_timeout: Duration,
     /// The maximum time to finish answers after the shutdown began. Default: 10 s.
     pub shutdown_timeout: Duration,

@@ -1,6 +1,8 @@
 //! Tunnels.
 
 use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::time::Duration;
 
 use fetch_url_tests::{GopherConfig, GopherItem, GopherServer};
 
@@ -63,4 +65,23 @@ fn tunnel_to_other_ports_and_addresses_is_refused() {
         assert_eq!((reply.status, reply.problem("code").as_str()), (403, "policy"), "{target}: {reply:?}");
     }
     assert_eq!(gopher.connections(), 0);
+}
+
+#[test]
+fn tunnel_of_a_client_that_left_ends_although_its_server_stays() {
+    let upstream = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    let address = upstream.local_addr().expect("an address");
+    let mut options = options();
+    options.policy.network.allowed_ports = vec![address.port()];
+    options.limits.max_clients = 1;
+    options.limits.idle_timeout = Duration::from_millis(300);
+    let server = TestServer::with(options);
+    let mut stream = server.connect();
+    let head = format!("CONNECT {address} HTTP/1.1\r\nHost: h\r\n\r\n");
+    stream.write_all(head.as_bytes()).expect("sent");
+    let (mut kept, _) = upstream.accept().expect("a connection");
+    assert!(stream.read(&mut [0; 100]).expect("an answer") > 0);
+    drop(stream);
+    assert_eq!(server.page("/").status, 200, "the place of the client is free");
+    assert_eq!(kept.read(&mut [0]).expect("the end"), 0);
 }
