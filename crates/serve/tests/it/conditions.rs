@@ -53,6 +53,27 @@ fn range_is_ignored_by_an_http_server_without_ranges() {
 }
 
 #[test]
+fn range_is_ignored_when_an_http_server_without_ranges_refuses_head() {
+    let http = HttpServer::start(|request| match (request.method.as_str(), request.path().as_str()) {
+        ("HEAD", "/405") => HttpResponse::new(405).header("Content-Length", "0"),
+        ("HEAD", "/403") => HttpResponse::new(403).header("Content-Length", "1"),
+        ("HEAD", "/302") => HttpResponse::new(302).header("Location", "/405").header("Content-Length", "0"),
+        ("HEAD", "/close") => HttpResponse::raw("").then_close(),
+        _ => HttpResponse::new(200).header("ETag", "\"v1\"").body("0123456789"),
+    })
+    .expect("starts");
+    let (with_cache, _folder) = crate::cache::with_cache();
+    for server in [TestServer::start(), TestServer::with(with_cache)] {
+        for path in ["/405", "/403", "/302", "/close"] {
+            let reply = server.get(&http.url(path), &["Range: bytes=2-3"]);
+            assert_eq!((reply.status, reply.text().as_str()), (200, "0123456789"), "{path}: {reply:?}");
+        }
+        let beyond = server.get(&http.url("/"), &["Range: bytes=10-"]);
+        assert_eq!((beyond.status, beyond.field("content-range")), (416, Some("bytes */10")), "{beyond:?}");
+    }
+}
+
+#[test]
 fn range_and_validator_of_an_http_server_are_passed_on() {
     let headers = FileHeaders { etag: Some("\"v1\"".to_owned()), ..FileHeaders::default() };
     let handler = fetch_url_tests::file_handler(b"0123456789".to_vec(), headers);

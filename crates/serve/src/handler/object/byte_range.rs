@@ -23,11 +23,16 @@ pub(super) async fn without_range(
 ) -> Result<Result<Response, u64>, Error> {
     let Some(range) = request.wanted_range() else { return Err(error) };
     let whole = request.for_related(request.url().clone());
-    let described = fetcher.fetch(whole.clone().head()).await?;
-    if !matches!(whole.url(), Url::Http(_)) && fails_precondition(head, described.meta.head.modified) {
-        return Ok(Ok(described));
-    }
-    let size = described.meta.head.size;
+    // A server may refuse HEAD: its answer describes the object only if it is a success.
+    let described = fetcher.fetch(whole.clone().head()).await.ok();
+    let described = described.filter(|response| response.meta.status.is_none_or(|status| status == 200));
+    let is_http = matches!(whole.url(), Url::Http(_));
+    let size = match described {
+        Some(described) if !is_http && fails_precondition(head, described.meta.head.modified) => {
+            return Ok(Ok(described));
+        }
+        described => described.and_then(|response| response.meta.head.size),
+    };
     match (range, size) {
         (ByteRange::Span { first, .. }, Some(size)) if first >= size => Ok(Err(size)),
         (ByteRange::Suffix(0), Some(size)) => Ok(Err(size)),
