@@ -1,7 +1,10 @@
 //! Listens, accepts connections within the limits, and ends them when the server stops.
 
+use std::future::poll_fn;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use fetch_url::{Code, Error, Phase};
@@ -103,8 +106,9 @@ fn max_clients_of_one_address(shared: &Shared) -> usize {
     if shared.allowed_clients.is_empty() { max } else { (max - max / 4).max(1) }
 }
 
-/// Accepts connections of all listeners, each only when there is a permit for one more client. A connection of a client
-/// that is not allowed or that has too many is closed.
+/// Accepts connections of all listeners, when there is a permit for one more client. The listeners share one task: with a
+/// task for each, an idle listener would hold a permit that clients of another one wait for. A connection of a client that
+/// is not allowed or that has too many is closed.
 fn accept_all(
     listeners: Vec<TcpListener>,
     shared: &Arc<Shared>,
@@ -113,31 +117,44 @@ fn accept_all(
     let (sender, receiver) = mpsc::channel(1);
     let permits = Arc::new(Semaphore::new(shared.limits.max_clients.min(Semaphore::MAX_PERMITS)));
     let clients = ClientLimit::new(max_clients_of_one_address(shared));
-    for listener in listeners {
-        let (sender, permits, clients) = (sender.clone(), permits.clone(), clients.clone());
-        let shared = shared.clone();
-        tasks.spawn(async move {
-            while let Ok(permit) = permits.clone().acquire_owned().await {
-                let accepted = tokio::select! {
-                    accepted = listener.accept() => accepted,
-                    () = sender.closed() => return,
-                };
-                match accepted {
-                    Ok((stream, peer)) => {
-                        let is_allowed = is_client_allowed(peer.ip(), &shared.allowed_clients);
-                        let Some(of_client) = is_allowed.then(|| clients.permit(peer.ip())).flatten() else {
-                            continue;
-                        };
-                        if sender.send(Client { stream, peer, permits: (permit, of_client) }).await.is_err() {
-                            return;
-                        }
+    let shared = shared.clone();
+    tasks.spawn(async move {
+        let mut first = 0;
+        while let Ok(permit) = permits.clone().acquire_owned().await {
+            let accepted = tokio::select! {
+                accepted = accept_any(&listeners, &mut first) => accepted,
+                () = sender.closed() => return,
+            };
+            match accepted {
+                Ok((stream, peer)) => {
+                    let is_allowed = is_client_allowed(peer.ip(), &shared.allowed_clients);
+                    let Some(of_client) = is_allowed.then(|| clients.permit(peer.ip())).flatten() else {
+                        continue;
+                    };
+                    if sender.send(Client { stream, peer, permits: (permit, of_client) }).await.is_err() {
+                        return;
                     }
-                    Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
                 }
+                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
             }
-        });
-    }
+        }
+    });
     receiver
+}
+
+/// Accepts the next connection of any listener. `first` is the listener that is asked first: they take turns.
+async fn accept_any(listeners: &[TcpListener], first: &mut usize) -> io::Result<(TcpStream, SocketAddr)> {
+    poll_fn(|cx| {
+        for offset in 0..listeners.len() {
+            let index = (*first + offset) % listeners.len();
+            if let Poll::Ready(accepted) = listeners[index].poll_accept(cx) {
+                *first = index + 1;
+                return Poll::Ready(accepted);
+            }
+        }
+        Poll::Pending
+    })
+    .await
 }
 
 /// Starts the task of a connection.

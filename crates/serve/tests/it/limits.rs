@@ -1,7 +1,7 @@
 //! Many clients at once: memory, file descriptors, and the limits with names.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -165,6 +165,23 @@ fn further_connections_wait_for_a_free_place() {
     drop(idle);
     waiting.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
     assert_eq!(Reply::read(waiting).status, 200);
+}
+
+#[test]
+fn free_place_serves_clients_of_each_address() {
+    let mut options = options();
+    options.listen = vec![SocketAddr::from(([127, 0, 0, 1], 0)); 3];
+    options.limits.max_clients = 1;
+    let server = TestServer::with(options);
+    for _ in 0..2 {
+        for address in &server.addresses {
+            let mut stream = TcpStream::connect(address).expect("it listens");
+            stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
+            let head = format!("GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+            stream.write_all(head.as_bytes()).expect("sent");
+            assert_eq!(Reply::read(stream).status, 200, "{address}");
+        }
+    }
 }
 
 #[test]

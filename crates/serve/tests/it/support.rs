@@ -18,6 +18,8 @@ pub(crate) const BROWSER: &str = "Accept: text/html,*/*";
 /// A server of the crate under test. It stops when dropped.
 pub(crate) struct TestServer {
     pub(crate) addr: SocketAddr,
+    /// The addresses of all listeners, of which `addr` is the first.
+    pub(crate) addresses: Vec<SocketAddr>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -50,12 +52,12 @@ impl TestServer {
                 tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async {
                 let server = Server::bind(options).await.expect("a free port");
-                sender.send(server.addresses()[0]).expect("the test waits");
+                sender.send(server.addresses().to_vec()).expect("the test waits");
                 server.run(async { drop(stopped.await) }).await;
             });
         });
-        let addr = receiver.recv().expect("the server starts");
-        Self { addr, stop: Some(stop), thread: Some(thread) }
+        let addresses = receiver.recv().expect("the server starts");
+        Self { addr: addresses[0], addresses, stop: Some(stop), thread: Some(thread) }
     }
 
     /// Stops the server and waits for its end.
