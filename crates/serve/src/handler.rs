@@ -154,10 +154,19 @@ fn start_page(connection: &Connection, typed: Option<String>) -> Answer {
             let typed = typed.replace(' ', "%20");
             let path = corrected_path(&typed).unwrap_or_else(|| match parse(&typed) {
                 Ok(parsed) => format!("/{}", parsed.url),
-                Err(_) => format!("/{typed}"),
+                Err(_) => path_of_text(&typed),
             });
             Answer::redirect(StatusCode::SEE_OTHER, &path)
         }
+    }
+}
+
+/// Returns the path for text that is no URL. A first `/` or `\` is encoded: browsers would read the path as another host.
+fn path_of_text(text: &str) -> String {
+    match text.split_at_checked(1) {
+        Some(("/", rest)) => format!("/%2F{rest}"),
+        Some(("\\", rest)) => format!("/%5C{rest}"),
+        _ => format!("/{text}"),
     }
 }
 

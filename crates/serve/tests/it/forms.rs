@@ -79,3 +79,19 @@ fn form_of_another_site_is_not_sent() {
     assert_eq!(reply.status, 403);
     assert_eq!(fixture.gopher.connections(), 0);
 }
+
+#[test]
+fn typed_text_is_never_redirected_to_another_host() {
+    let server = TestServer::start();
+    for (typed, expected) in [
+        ("%2Fevil.example%2Fx", "/%2Fevil.example/x"),
+        ("%2F%2Fevil.example%2Fx", "/%2F/evil.example/x"),
+        ("%5Cevil.example%2Fx", "/%5Cevil.example/x"),
+        ("+%09%2Fevil.example%2Fx", "/%2Fevil.example/x"),
+    ] {
+        let reply = server.page(&format!("/?url={typed}"));
+        assert_eq!((reply.status, reply.field("location")), (303, Some(expected)), "{reply:?}");
+        let error = server.get(expected, &[]);
+        assert_eq!((error.status, error.problem("code").as_str()), (400, "bad_url"), "{error:?}");
+    }
+}
