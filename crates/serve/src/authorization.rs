@@ -88,7 +88,9 @@ pub(crate) fn login_for(
     url: &Url<'_>,
     known: &KnownLogins,
 ) -> Option<Credential> {
-    let encoded = head.text("authorization")?.strip_prefix("Basic ")?.trim();
+    let (scheme, encoded) = head.text("authorization")?.split_once(' ')?;
+    // Case does not matter (RFC 9110 §11.1).
+    let encoded = scheme.eq_ignore_ascii_case("basic").then(|| encoded.trim())?;
     if form == Form::Path && !known.bind(client, encoded, &server_name(url)) {
         return None;
     }
@@ -128,10 +130,31 @@ mod tests {
         assert_eq!(bindings.count, MAX_LOGINS);
     }
 
+    fn head(authorization: &str) -> RequestHead {
+        let text = format!("GET / HTTP/1.0\r\nAuthorization: {authorization}\r\n\r\n");
+        RequestHead::parse(text.as_bytes()).expect("a head").expect("complete").0
+    }
+
+    #[test]
+    fn login_is_read_in_each_spelling_of_its_scheme() {
+        let url = fetch_url::url::parse("ftp://a.example/x").expect("a URL").url;
+        for (value, expected) in [
+            ("Basic bWU6c2VjcmV0", true),
+            ("basic bWU6c2VjcmV0", true),
+            ("BASIC  bWU6c2VjcmV0", true),
+            ("Bearer bWU6c2VjcmV0", false),
+            ("Basic", false),
+            ("Basic!bWU6c2VjcmV0", false),
+        ] {
+            let known = KnownLogins::default();
+            let login = login_for(CLIENT, &head(value), Form::Path, &url, &known);
+            assert_eq!(login.is_some(), expected, "{value}");
+        }
+    }
+
     #[test]
     fn login_is_sent_to_one_server_only() {
-        let text = "GET / HTTP/1.0\r\nAuthorization: Basic bWU6c2VjcmV0\r\n\r\n";
-        let (head, _) = RequestHead::parse(text.as_bytes()).expect("a head").expect("complete");
+        let head = head("Basic bWU6c2VjcmV0");
         let url = |text: &str| fetch_url::url::parse(text).expect(text).url.into_owned();
         let known = KnownLogins::default();
         let login = |form, text: &str| login_for(CLIENT, &head, form, &url(text), &known);
