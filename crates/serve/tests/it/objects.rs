@@ -107,3 +107,13 @@ fn several_requests_share_a_connection() {
     assert_eq!(text.matches("hello").count(), 2, "{text}");
     assert_eq!(text.matches("HTTP/1.1 ").count(), 3, "{text}");
 }
+
+#[test]
+fn via_of_an_http_response_is_extended() {
+    let http = HttpServer::start(|_| HttpResponse::new(200).header("Via", "1.0 other").body("x"));
+    let http = http.expect("starts");
+    let reply = TestServer::start().get(&http.url("/"), &[]);
+    let proxies: Vec<&str> = reply.head.lines().filter_map(|line| line.strip_prefix("via: ")).collect();
+    assert_eq!((proxies.len(), proxies[0]), (2, "1.0 other"), "{reply:?}");
+    assert!(proxies[1].starts_with("1.1 fetch-url-"), "{reply:?}");
+}

@@ -72,7 +72,7 @@ pub(super) async fn http_answer(
     let mut answer = Answer::new(status, author);
     add_fields(&mut answer, form, &meta);
     match form {
-        Form::Proxy => answer = answer.with(VIA, &format!("1.1 {}", shared.via_name)),
+        Form::Proxy => add_via(&mut answer, shared),
         Form::Path => answer = for_path(answer, &meta),
     }
     answer.error = status_error.as_ref().map(error_for_log);
@@ -95,6 +95,13 @@ pub(super) async fn http_answer(
         _ => {}
     }
     Ok(answer)
+}
+
+/// Adds this server to the proxies of the response (RFC 9110 §7.6.3).
+fn add_via(answer: &mut Answer, shared: &Shared) {
+    if let Ok(own) = HeaderValue::from_str(&format!("1.1 {}", shared.via_name)) {
+        answer.headers.append(VIA, own);
+    }
 }
 
 fn add_fields(answer: &mut Answer, form: Form, meta: &Meta) {
