@@ -96,11 +96,12 @@ impl CachedFetch<'_> {
         } else {
             self.remove().await;
         }
+        let age = http_rules::age(&entry, SystemTime::now());
         let mut stored = self.stored(&entry, file);
         if let CachedResponse::Response(answer, _) = &mut stored {
             answer.meta.fields.extend(http_rules::cookies(fields));
         }
-        Ok((stored, CacheMark::Confirmed { reason, how: "fwd-status=304" }))
+        Ok((stored, CacheMark::Confirmed { reason, how: "fwd-status=304", age }))
     }
 
     /// Compares size and time of a stored ftp file with those at its server.
@@ -116,7 +117,7 @@ impl CachedFetch<'_> {
             }
         };
         if found.size == Some(entry.length) && found.modified.is_some() && found.modified == entry.modified {
-            let mark = CacheMark::Confirmed { reason: "stale", how: "detail=unchanged" };
+            let mark = CacheMark::Confirmed { reason: "stale", how: "detail=unchanged", age: 0 };
             return Ok((self.stored(&entry, file), mark));
         }
         self.forward("stale").await

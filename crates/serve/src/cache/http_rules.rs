@@ -81,9 +81,8 @@ pub(super) fn varying_fields(request: &[(String, Vec<u8>)], meta: &Meta) -> Vec<
 
 /// Returns what may be done with `entry` for `request`.
 pub(super) fn freshness(entry: &Entry, request: &[(String, Vec<u8>)], now: SystemTime) -> Freshness {
-    let stored = SystemTime::UNIX_EPOCH + Duration::from_secs(entry.confirmed.try_into().unwrap_or_default());
     let parts = request_parts(request);
-    let policy = policy(&entry.request_fields, &entry.fields, stored);
+    let policy = policy(&entry.request_fields, &entry.fields, confirmed(entry));
     let (Some(policy), Some(parts)) = (policy, parts) else { return Freshness::OtherVariant };
     match policy.before_request(&parts, now) {
         BeforeRequest::Fresh(_) => {
@@ -120,6 +119,17 @@ pub(super) fn cookies(fields: &[(String, Vec<u8>)]) -> impl Iterator<Item = (Str
 pub(super) fn may_stay(entry: &Entry, now: SystemTime) -> bool {
     !varies_always(&entry.fields)
         && policy(&entry.request_fields, &entry.fields, now).is_some_and(|policy| policy.is_storable())
+}
+
+/// Returns the age of a confirmed `entry` in seconds (RFC 9111 §4.2.3).
+pub(super) fn age(entry: &Entry, now: SystemTime) -> u64 {
+    let policy = policy(&entry.request_fields, &entry.fields, confirmed(entry));
+    policy.map_or(0, |policy| policy.age(now).as_secs())
+}
+
+/// Returns the time of the request that stored or confirmed `entry`.
+fn confirmed(entry: &Entry) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(entry.confirmed.try_into().unwrap_or_default())
 }
 
 /// Replaces the fields of `entry` by those of a response with status 304, except for those of the bytes, of one client
@@ -326,6 +336,16 @@ mod tests {
             assert_eq!(found != Freshness::OtherVariant, is_same, "{language}");
         }
         assert_eq!(freshness(&entry, &[], at(1)), Freshness::OtherVariant);
+    }
+
+    #[test]
+    fn age_of_a_confirmed_object_is_that_of_its_confirmation() {
+        let mut entry = entry(&[("ETag", "\"a\""), ("Age", "70")], &[]);
+        assert_eq!(age(&entry, at(2)), 72);
+        update(&mut entry, &fields(&[("Age", "500")]));
+        assert_eq!(age(&entry, at(2)), 502);
+        update(&mut entry, &fields(&[]));
+        assert_eq!(age(&entry, at(2)), 2);
     }
 
     #[test]

@@ -14,8 +14,8 @@ pub(crate) enum CacheMark {
     Bypassed,
     /// A stored object was used without its server.
     Hit { age: u64, ttl: u64 },
-    /// The server confirmed a stored object: by status 304, or by size and time.
-    Confirmed { reason: &'static str, how: &'static str },
+    /// The server confirmed a stored object: by status 304, which another cache may have sent, or by size and time.
+    Confirmed { reason: &'static str, how: &'static str, age: u64 },
     /// The object comes from its server, and `is_stored` says whether it is being stored.
     Forwarded { reason: &'static str, is_stored: bool },
 }
@@ -27,8 +27,7 @@ impl CacheMark {
             answer.headers.append(CACHE_STATUS, value);
         }
         match self {
-            Self::Hit { age, .. } => answer.with(AGE, &age.to_string()),
-            Self::Confirmed { .. } => answer.with(AGE, "0"),
+            Self::Hit { age, .. } | Self::Confirmed { age, .. } => answer.with(AGE, &age.to_string()),
             Self::Bypassed | Self::Forwarded { .. } => answer,
         }
     }
@@ -37,7 +36,7 @@ impl CacheMark {
         match self {
             Self::Bypassed => "fetch-url; fwd=bypass".to_owned(),
             Self::Hit { ttl, .. } => format!("fetch-url; hit; ttl={ttl}"),
-            Self::Confirmed { reason, how } => format!("fetch-url; fwd={reason}; {how}"),
+            Self::Confirmed { reason, how, .. } => format!("fetch-url; fwd={reason}; {how}"),
             Self::Forwarded { reason, is_stored: true } => format!("fetch-url; fwd={reason}; stored"),
             Self::Forwarded { reason, is_stored: false } => format!("fetch-url; fwd={reason}"),
         }
