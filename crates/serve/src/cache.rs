@@ -30,6 +30,7 @@ mod stored_answer;
 mod writer;
 
 pub(crate) use cached_fetch::CachedFetch;
+pub(crate) use http_rules::wants_stored_only;
 pub(crate) use mark::CacheMark;
 pub(crate) use stored_answer::CachedResponse;
 

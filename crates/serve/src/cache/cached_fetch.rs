@@ -29,31 +29,37 @@ pub(crate) struct CachedFetch<'r> {
 /// A response, and what the cache did for it.
 type Fetched = Result<(CachedResponse, CacheMark), Error>;
 
+const NOT_STORED: (CachedResponse, CacheMark) = (CachedResponse::NotStored, CacheMark::NotStored);
+
 impl CachedFetch<'_> {
     /// Fetches the object.
     ///
     /// # Errors
     /// As for [`Fetcher::fetch`]. Failures of the cache are logged, and the object is fetched from its server.
     pub(crate) async fn run(self) -> Fetched {
+        let is_ftp = matches!(self.request.url(), Url::Ftp(_));
         match self.cache.find(&self.key).await {
+            Some((entry, file)) if !is_ftp && !has_precondition(self.head) => {
+                self.answer_from(entry, file).await
+            }
+            _ if http_rules::wants_stored_only(self.head) => Ok(NOT_STORED),
             None => self.forward("uri-miss").await,
-            Some((entry, file)) if matches!(self.request.url(), Url::Ftp(_)) => {
-                self.confirm_ftp(entry, file).await
+            Some((entry, file)) if is_ftp => self.confirm_ftp(entry, file).await,
+            // The server that has the object checks the condition (RFC 9110 §13.2.1).
+            Some(_) => self.forward("request").await,
+        }
+    }
+
+    /// Uses the stored object of an http server if it is fresh, or after its server has confirmed it.
+    async fn answer_from(self, entry: Entry, file: BlockFile) -> Fetched {
+        let fields = http_rules::request_fields(self.request, self.head);
+        match http_rules::freshness(&entry, &fields, SystemTime::now()) {
+            Freshness::Fresh { age, ttl } => Ok((self.stored(&entry, file), CacheMark::Hit { age, ttl })),
+            _ if http_rules::wants_stored_only(self.head) => Ok(NOT_STORED),
+            Freshness::Stale { by_client } => {
+                self.confirm_http(entry, file, if by_client { "request" } else { "stale" }).await
             }
-            // These conditions are for the server that has the object (RFC 9110 §13.2.1).
-            Some(_) if has_precondition(self.head) => self.forward("request").await,
-            Some((entry, file)) => {
-                let fields = http_rules::request_fields(self.request, self.head);
-                match http_rules::freshness(&entry, &fields, SystemTime::now()) {
-                    Freshness::Fresh { age, ttl } => {
-                        Ok((self.stored(&entry, file), CacheMark::Hit { age, ttl }))
-                    }
-                    Freshness::Stale { by_client } => {
-                        self.confirm_http(entry, file, if by_client { "request" } else { "stale" }).await
-                    }
-                    Freshness::OtherVariant => self.forward("vary-miss").await,
-                }
-            }
+            Freshness::OtherVariant => self.forward("vary-miss").await,
         }
     }
 

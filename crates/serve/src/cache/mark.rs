@@ -12,6 +12,8 @@ const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 pub(crate) enum CacheMark {
     /// The object is never stored.
     Bypassed,
+    /// There is no stored object, and the client wants its server not to be asked.
+    NotStored,
     /// A stored object was used without its server.
     Hit { age: u64, ttl: u64 },
     /// The server confirmed a stored object: by status 304, which another cache may have sent, or by size and time.
@@ -28,13 +30,14 @@ impl CacheMark {
         }
         match self {
             Self::Hit { age, .. } | Self::Confirmed { age, .. } => answer.with(AGE, &age.to_string()),
-            Self::Bypassed | Self::Forwarded { .. } => answer,
+            Self::Bypassed | Self::NotStored | Self::Forwarded { .. } => answer,
         }
     }
 
     fn text(self) -> String {
         match self {
             Self::Bypassed => "fetch-url; fwd=bypass".to_owned(),
+            Self::NotStored => "fetch-url; detail=only-if-cached".to_owned(),
             Self::Hit { ttl, .. } => format!("fetch-url; hit; ttl={ttl}"),
             Self::Confirmed { reason, how, .. } => format!("fetch-url; fwd={reason}; {how}"),
             Self::Forwarded { reason, is_stored: true } => format!("fetch-url; fwd={reason}; stored"),

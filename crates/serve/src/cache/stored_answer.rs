@@ -10,10 +10,12 @@ use super::entry::Entry;
 use crate::conditions::{fails_precondition, matches_etag, modified_since, wanted_range};
 use crate::request_head::RequestHead;
 
-/// A response, or the size of an object that does not have the range of the request.
+/// A response, the size of an object that does not have the range of the request, or no answer without the server.
 pub(crate) enum CachedResponse {
     Response(Box<Response>, Option<ByteRange>),
     UnsatisfiedRange(u64),
+    /// The client wants a stored object only, and there is none that may be used without its server.
+    NotStored,
 }
 
 /// Returns the response of the stored object `entry` for the request `head`.

@@ -13,7 +13,7 @@ use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST
 use crate::answer::{Answer, HTML};
 use crate::answer_body::AnswerContent;
 use crate::article::{article_answer, article_charset};
-use crate::cache::{Cache, CacheMark, CachedFetch, CachedResponse};
+use crate::cache::{Cache, CacheMark, CachedFetch, CachedResponse, wants_stored_only};
 use crate::conditions::{fails_precondition, matches_etag};
 use crate::disposition::attachment;
 use crate::error_page::fault_answer;
@@ -51,6 +51,9 @@ pub(super) async fn fetch(
         let fetch = CachedFetch { cache, fetcher: &fetcher, request: &request, head, key };
         return cached_answer(shared, head, asked, &url, fetch).await;
     }
+    if shared.cache.is_some() && wants_stored_only(head) && !matches!(url, Url::File(_)) {
+        return Ok(not_stored_answer(head, CacheMark::NotStored));
+    }
     let answer = uncached_answer(shared, head, asked, &url, &fetcher, &request).await?;
     Ok(if shared.cache.is_some() { CacheMark::Bypassed.add_to(answer) } else { answer })
 }
@@ -82,6 +85,7 @@ async fn cached_answer(
         Ok((CachedResponse::UnsatisfiedRange(size), mark)) => {
             return Ok(mark.add_to(unsatisfied_range(size)));
         }
+        Ok((CachedResponse::NotStored, mark)) => return Ok(not_stored_answer(head, mark)),
         Ok((CachedResponse::Response(response, range), mark)) => (*response, range, mark),
         Err(error) if error.code() == Code::RangeRefused => {
             let mark = CacheMark::Forwarded { reason: "uri-miss", is_stored: false };
@@ -94,6 +98,12 @@ async fn cached_answer(
     };
     let (response, range) = with_known_range(fetcher, request, response, range).await?;
     Ok(mark.add_to(answer(shared, head, asked, url, response, range).await?))
+}
+
+/// Returns the answer for a client that wants a stored object, if there is none.
+fn not_stored_answer(head: &RequestHead, mark: CacheMark) -> Answer {
+    let detail = "the cache has no object for only-if-cached that may be used without its server";
+    mark.add_to(fault_answer(Some(head), &HeadFault::new(StatusCode::GATEWAY_TIMEOUT, detail)))
 }
 
 /// Answers without the cache.

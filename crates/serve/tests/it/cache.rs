@@ -58,6 +58,32 @@ fn fresh_response_is_used_without_its_server() {
 }
 
 #[test]
+fn client_that_wants_a_stored_object_only_gets_it_or_504() {
+    let http = HttpServer::start(|request| {
+        let age = if request.path() == "/fresh" { "max-age=600" } else { "no-cache" };
+        HttpResponse::new(200).header("ETag", "\"v1\"").header("Cache-Control", age).body("hello")
+    })
+    .expect("starts");
+    let ftp = ftp("0123456789", "19941201123456");
+    let gopher = GopherServer::start(GopherConfig::new()).expect("starts");
+    let (options, _folder) = with_cache();
+    let server = TestServer::with(options);
+    for url in [http.url("/fresh"), http.url("/stale"), ftp.url("/a.txt")] {
+        assert_eq!(server.get(&url, &[]).status, 200);
+    }
+    let (requests, commands) = (http.requests().len(), ftp.received_text().len());
+    let stored_only = "Cache-Control: max-stale=0, Only-If-Cached";
+    let fresh = server.get(&http.url("/fresh"), &[stored_only]);
+    assert_eq!((fresh.status, mark(&fresh).as_str()), (200, "hit"), "{fresh:?}");
+    for url in [http.url("/stale"), http.url("/new"), ftp.url("/a.txt"), gopher.url("0/a")] {
+        let reply = server.get(&url, &[stored_only]);
+        assert_eq!((reply.status, mark(&reply).as_str()), (504, "detail=only-if-cached"), "{url}: {reply:?}");
+    }
+    assert_eq!((http.requests().len(), ftp.received_text().len()), (requests, commands));
+    assert_eq!(gopher.connections(), 0);
+}
+
+#[test]
 fn stale_response_is_confirmed_by_its_validator() {
     for (name, value, condition) in [
         ("ETag", "\"v1\"", "if-none-match"),
