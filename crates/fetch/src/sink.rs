@@ -21,6 +21,7 @@ mod state;
 mod temporary_names;
 mod unnamed_file;
 pub(crate) mod url_name;
+mod writeback;
 pub(crate) mod writer;
 
 use std::fs::File;
@@ -168,7 +169,7 @@ impl Target {
                 Ok(0) => return Err(failed(std::io::ErrorKind::WriteZero.into())),
                 Ok(count) => IoSlice::advance_slices(&mut left, count),
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(failed(error)),
+                Err(error) => return Err(self.write_failed(error)),
             }
         }
         self.advance(length as u64)
@@ -185,7 +186,9 @@ impl Target {
             }
         };
         // The standard library copies files with copy_file_range, sendfile or splice.
-        let copied = std::io::copy(&mut source.take(most), file).map_err(failed)?;
+        let copied = std::io::copy(&mut source.take(most), file);
+        // The error may be that of the source, too.
+        let copied = copied.map_err(|error| self.write_failed(error))?;
         self.advance(copied)?;
         Ok(copied)
     }
@@ -207,7 +210,7 @@ impl Target {
         let TargetKind::Part(part) = &mut self.kind else {
             return Err(Error::new(Code::Internal, Phase::Deliver, "no file to write into"));
         };
-        pipe.drain_to(part.file()).map_err(failed)?;
+        pipe.drain_to(part.file()).map_err(|error| part.write_failed(error))?;
         let end = part.state.bytes + count as u64;
         self.advance(count as u64)?;
         let tail = usize::try_from(end).unwrap_or(Resume::TAIL).min(Resume::TAIL);
@@ -255,7 +258,7 @@ impl Target {
         let TargetKind::Part(part) = &mut self.kind else {
             return Err(Error::new(Code::Internal, Phase::Deliver, "no file to write into"));
         };
-        part.file().write_all_at(bytes, offset).map_err(failed)
+        part.file().write_all_at(bytes, offset).map_err(|error| part.write_failed(error))
     }
 
     /// Reads back bytes that were written.
@@ -289,6 +292,14 @@ impl Target {
             }
             TargetKind::Part(_) => false,
             TargetKind::Writer(_) => true,
+        }
+    }
+
+    /// Returns the error for a failed write to the target.
+    fn write_failed(&mut self, error: std::io::Error) -> Error {
+        match &mut self.kind {
+            TargetKind::Part(part) => part.write_failed(error),
+            _ => failed(error),
         }
     }
 

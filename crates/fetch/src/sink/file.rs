@@ -21,6 +21,7 @@ use super::part::{Part, PartStage};
 use super::part_paths::PartPaths;
 use super::state::State;
 use super::unnamed_file;
+use super::writeback::Writeback;
 use crate::{Code, Error, Meta, Phase, Resume};
 
 /// The free space is not checked for downloads up to this size in bytes.
@@ -183,6 +184,8 @@ impl FileSink {
             state_written: Instant::now(),
             // With `resume`, there may also be a state file whose `.part` file the user has removed.
             may_have_state_file: has_state || options.resume,
+            has_own_state: false,
+            writeback: Writeback::default(),
             replaced: existing.ok(),
         });
         if part.state.mode == 0 {
@@ -211,6 +214,8 @@ impl FileSink {
             state_written: Instant::now(),
             stage: PartStage::New,
             may_have_state_file,
+            has_own_state: false,
+            writeback: Writeback::default(),
             replaced: None,
         };
         Self { kind: FileKind::Part(Box::new(part)), resume: None, earlier_url: None, kept: 0 }
@@ -302,6 +307,7 @@ impl FileSink {
         if !is_resumed && !is_empty {
             part.paths.remove_state();
         }
+        part.has_own_state = is_resumed;
         part.begin(meta, start);
         let target = part.paths.target.clone();
         let prepared = if copies_target { copy_kept_bytes(&target, &mut part.file, start) } else { Ok(()) };

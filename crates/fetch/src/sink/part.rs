@@ -18,6 +18,7 @@ use super::part_paths::PartPaths;
 use super::private::set_mode;
 use super::saved_file::SavedFile;
 use super::state::{self, State};
+use super::writeback::Writeback;
 use super::{failed, unnamed_file};
 use crate::resume::resource_key;
 use crate::{Code, Error, Meta, Phase};
@@ -53,6 +54,9 @@ pub(crate) struct Part {
     pub(super) stage: PartStage,
     /// A state file may exist: an earlier run left it, or this run has written it.
     pub(super) may_have_state_file: bool,
+    /// The state file describes synced bytes of this file: this run has written it, or continues from it.
+    pub(super) has_own_state: bool,
+    pub(super) writeback: Writeback,
     /// The file that had the final name when the `.part` file was opened, and is replaced.
     pub(super) replaced: Option<fs::Metadata>,
 }
@@ -99,7 +103,7 @@ impl Part {
 
     /// Empties the file to receive another version of the object, which `meta` describes.
     pub(super) fn restart(&mut self, meta: &Meta) -> io::Result<()> {
-        self.paths.remove_state();
+        self.remove_state();
         self.file.set_len(0)?;
         self.file.rewind()?;
         self.begin(meta, 0);
@@ -114,6 +118,17 @@ impl Part {
 
     pub(super) const fn file(&mut self) -> &mut File {
         &mut self.file
+    }
+
+    /// Returns the error for a failed write to the file, and records it.
+    pub(super) fn write_failed(&mut self, error: io::Error) -> Error {
+        self.writeback.record_write_error(&self.file, &error);
+        failed(error)
+    }
+
+    fn remove_state(&mut self) {
+        self.paths.remove_state();
+        self.has_own_state = false;
     }
 
     /// Records that `bytes` more bytes were written.
@@ -162,7 +177,7 @@ impl Part {
         if self.file_id.is_none() {
             self.give_part_name().map_err(io::Error::other)?;
         }
-        self.file.sync_data()?;
+        self.writeback.sync_data(&self.file)?;
         if let Some((requested, url)) = &self.urls {
             self.state.url = requested.redacted().to_string();
             self.state.resource = Some(resource_key(url));
@@ -170,12 +185,24 @@ impl Part {
         self.state.tail_digest = state::tail_digest(&mut self.file, self.state.bytes)?;
         self.may_have_state_file = true;
         self.state.write(&self.paths)?;
-        self.state_written = Instant::now();
+        (self.state_written, self.has_own_state) = (Instant::now(), true);
         Ok(())
+    }
+
+    /// Keeps an unfinished file with its state. Returns `false` if that is not possible. If written bytes may be lost, the
+    /// last state file still describes those before them.
+    fn keep(&mut self) -> bool {
+        // It may have the permissions of the finished file already.
+        let is_private = self.file_id.is_none() || set_mode(&self.file, PART_MODE).is_ok();
+        let is_saved = is_private && (self.save_state().is_ok() || self.save_state_on_full_disk().is_ok());
+        is_saved || self.writeback.may_have_lost_bytes() && self.has_own_state && self.is_at_part_name()
     }
 
     /// Truncates the data on a full disk, to free space for the state file, and writes the state file.
     fn save_state_on_full_disk(&mut self) -> io::Result<()> {
+        if self.writeback.may_have_lost_bytes() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         self.state.bytes = self.state.bytes.checked_sub(STATE_RESERVE).ok_or(io::ErrorKind::StorageFull)?;
         self.file.set_len(self.state.bytes)?;
         self.save_state()
@@ -200,7 +227,7 @@ impl Part {
                 Ok(()) => {
                     self.stage = PartStage::Finished;
                     if self.may_have_state_file {
-                        self.paths.remove_state();
+                        self.remove_state();
                     }
                     return Ok(());
                 }
@@ -216,7 +243,7 @@ impl Part {
         // The state file is removed before the rename, so that a killed process never leaves it without its `.part`
         // file.
         if self.may_have_state_file {
-            self.paths.remove_state();
+            self.remove_state();
         }
         self.rename()?;
         self.stage = PartStage::Finished;
@@ -224,7 +251,7 @@ impl Part {
     }
 
     /// Sets permissions and modification time, and syncs the file if that is required.
-    fn set_final_metadata(&self) -> Result<(), Error> {
+    fn set_final_metadata(&mut self) -> Result<(), Error> {
         let failed = |what: &str, error: io::Error| Error::io(Code::SinkFailed, Phase::Deliver, what, error);
         let must_sync = match self.options.sync {
             SyncMode::Always => true,
@@ -245,7 +272,7 @@ impl Part {
                 .map_err(|error| failed("setting the modification time", error))?;
         }
         if must_sync {
-            self.file.sync_all().map_err(|error| failed("syncing the file", error))?;
+            self.writeback.sync_all(&self.file).map_err(|error| failed("syncing the file", error))?;
         }
         Ok(())
     }
@@ -306,7 +333,7 @@ impl Drop for Part {
         match self.stage {
             PartStage::Finished | PartStage::Existing => return,
             PartStage::Writing if self.is_resumable && self.state.bytes > 0 => {
-                if self.save_state().is_ok() || self.save_state_on_full_disk().is_ok() {
+                if self.keep() {
                     return;
                 }
             }

@@ -6,6 +6,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
+
 use super::dir_handle::DirHandle;
 use super::file::{FileOptions, FileSink};
 use super::{Sink, Target, TargetKind};
@@ -253,4 +255,85 @@ fn file_that_appears_meanwhile_is_kept_and_named_in_the_error() {
         );
         assert_eq!(std::fs::read_dir(root.path().join("d")).expect("a directory").count(), 1);
     }
+}
+
+/// Starts a download of an object that can be resumed.
+fn begin_resumable(path: &std::path::Path) -> Target {
+    let mut meta = Meta::new(fetch_url_core::parse("http://h/x").expect("a URL").into_owned().url);
+    (meta.is_resumable, meta.validator) = (true, Some(Validator::ETag("\"1\"".to_owned())));
+    let file = FileSink::open(path, FileOptions::default().resuming(true)).expect("a file");
+    meta.offset = file.resume_of(&meta.requested_url).map_or(0, |resume| resume.offset);
+    Sink::file(file).begin(&meta).expect("a target")
+}
+
+fn part_of(target: &mut Target) -> &mut super::part::Part {
+    let TargetKind::Part(part) = &mut target.kind else { panic!("another kind of target") };
+    part
+}
+
+/// Makes the next sync fail, as the kernel does after a failed write to the disk. Later ones succeed.
+fn fail_next_sync(target: &mut Target) {
+    let mut failed = false;
+    part_of(target).writeback.before_sync =
+        Some(Box::new(
+            move || {
+                if std::mem::replace(&mut failed, true) { Ok(()) } else { Err(Errno::IO.into()) }
+            },
+        ));
+}
+
+#[test]
+fn part_file_is_removed_after_a_failed_sync_without_an_earlier_state() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut target = begin_resumable(&directory.path().join("x"));
+    // Files of this size are synced.
+    target.write(&[vec![b'x'; 1024 * 1024].into()]).expect("written");
+    fail_next_sync(&mut target);
+    assert_eq!(target.finish().expect_err("an error").code(), Code::SinkFailed);
+    assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 0);
+    // The sync of an interrupted download fails.
+    let mut target = begin_resumable(&directory.path().join("x"));
+    target.write(&[vec![b'x'; 200_000].into()]).expect("written");
+    fail_next_sync(&mut target);
+    drop(target);
+    assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 0);
+}
+
+#[test]
+fn state_before_a_failed_sync_or_write_is_kept_with_a_private_part_file() {
+    for is_write in [false, true] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("x");
+        let mut target = begin_resumable(&path);
+        target.write(&[vec![b'x'; 70_000].into()]).expect("written");
+        // The state is that of an earlier run.
+        drop(target);
+        let mut target = begin_resumable(&path);
+        target.write(&[vec![b'y'; 1024 * 1024].into()]).expect("written");
+        if is_write {
+            part_of(&mut target).write_failed(Errno::IO.into());
+            drop(target);
+        } else {
+            fail_next_sync(&mut target);
+            assert_eq!(target.finish().expect_err("an error").code(), Code::SinkFailed);
+        }
+        let part = std::fs::metadata(directory.path().join("x.fetch-url.part")).expect("a file");
+        assert_eq!(part.permissions().mode() & 0o777, 0o600);
+        let mut target = begin_resumable(&path);
+        assert_eq!(part_of(&mut target).state.bytes, 70_000);
+        target.write(&["z".into()]).expect("written");
+        target.finish().expect("finished");
+        assert_eq!(std::fs::read(&path).expect("a file"), [vec![b'x'; 70_000], vec![b'z']].concat());
+    }
+}
+
+#[test]
+fn full_disk_keeps_what_was_written() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut target = begin_resumable(&directory.path().join("x"));
+    target.write(&[vec![b'x'; 70_000].into()]).expect("written");
+    part_of(&mut target).write_failed(Errno::NOSPC.into());
+    drop(target);
+    let mut target = begin_resumable(&directory.path().join("x"));
+    assert_eq!(part_of(&mut target).state.bytes, 70_000);
 }
