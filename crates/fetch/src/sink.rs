@@ -13,6 +13,7 @@ pub(crate) mod name;
 mod network_disk;
 mod open_part;
 pub(crate) mod output_directory;
+mod ownership;
 mod part;
 mod part_paths;
 pub(crate) mod private;

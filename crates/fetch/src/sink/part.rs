@@ -14,6 +14,7 @@ use super::file::{FileOptions, SyncMode, exists_error};
 use super::file_id::{file_error, file_id, is_file_at};
 use super::network_disk::is_on_network;
 use super::open_part::{PART_MODE, copy_to_part, link_part};
+use super::ownership::{take_group, take_owner};
 use super::part_paths::PartPaths;
 use super::private::set_mode;
 use super::saved_file::SavedFile;
@@ -215,7 +216,8 @@ impl Part {
     }
 
     fn give_final_name(&mut self) -> Result<(), Error> {
-        self.set_final_metadata()?;
+        let replaced = self.replaced_now();
+        self.set_final_metadata(replaced.as_ref())?;
         if self.file_id.is_none() {
             match unnamed_file::link(&self.file, &self.paths.target, &self.paths) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -223,7 +225,7 @@ impl Part {
                     self.is_resumable = false;
                     return Err(self.appeared_error());
                 }
-                Err(_) => self.give_part_name().and_then(|()| self.set_final_metadata())?,
+                Err(_) => self.give_part_name().and_then(|()| self.set_final_metadata(None))?,
                 Ok(()) => {
                     self.stage = PartStage::Finished;
                     if self.may_have_state_file {
@@ -247,11 +249,16 @@ impl Part {
         }
         self.rename()?;
         self.stage = PartStage::Finished;
+        // Not before the rename: a killed process would leave a `.part` file of another user, which no run continues.
+        if let Some(replaced) = &replaced {
+            take_owner(&self.file, replaced);
+        }
         Ok(())
     }
 
-    /// Sets permissions and modification time, and syncs the file if that is required.
-    fn set_final_metadata(&mut self) -> Result<(), Error> {
+    /// Sets permissions and modification time, and syncs the file if that is required. `replaced` are the metadata of the
+    /// file that is replaced, which keeps its group and permissions.
+    fn set_final_metadata(&mut self, replaced: Option<&fs::Metadata>) -> Result<(), Error> {
         let failed = |what: &str, error: io::Error| Error::io(Code::SinkFailed, Phase::Deliver, what, error);
         let must_sync = match self.options.sync {
             SyncMode::Always => true,
@@ -263,8 +270,8 @@ impl Part {
         };
         // A file without a name was created with the final permissions, unless others are required.
         if self.file_id.is_some() || self.state.mode != 0 {
-            set_mode(&self.file, self.final_mode())
-                .map_err(|error| failed("setting the permissions", error))?;
+            let mode = replaced.map_or(self.state.mode, |replaced| take_group(&self.file, replaced));
+            set_mode(&self.file, mode).map_err(|error| failed("setting the permissions", error))?;
         }
         if let Some(modified) = self.modified.filter(|_| self.options.remote_time).and_then(system_time) {
             self.file
@@ -295,10 +302,12 @@ impl Part {
         self.paths.with_display_path(error)
     }
 
-    /// Returns the permissions of the final file: those of the replaced file, or for a new one those of the umask.
-    fn final_mode(&self) -> u32 {
-        let replaced = if self.replaced.is_some() { fs::metadata(&self.paths.target).ok() } else { None };
-        replaced.map_or(self.state.mode, |metadata| metadata.permissions().mode() & 0o777)
+    /// Returns the metadata of the file that is replaced. They can have changed since the download began.
+    fn replaced_now(&self) -> Option<fs::Metadata> {
+        self.replaced
+            .as_ref()
+            .and_then(|_| self.paths.metadata(&self.paths.target).ok())
+            .filter(fs::Metadata::is_file)
     }
 
     /// Renames the file to its final name. Only the file that had this name from the start is replaced, unless another one

@@ -337,3 +337,32 @@ fn full_disk_keeps_what_was_written() {
     let mut target = begin_resumable(&directory.path().join("x"));
     assert_eq!(part_of(&mut target).state.bytes, 70_000);
 }
+
+/// Only root can give a file away, so the owner is compared only if the test runs as root.
+#[test]
+fn replacement_gets_owner_and_group_of_the_replaced_file() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("x");
+    let is_root = rustix::process::geteuid().is_root();
+    let groups = rustix::process::getgroups().unwrap_or_default();
+    let other_group = groups.into_iter().find(|group| *group != rustix::process::getegid());
+    let (user, group) = match (is_root, other_group) {
+        (true, _) => (Some(65_534), Some(65_534)),
+        (false, group) => (None, group.map(rustix::process::Gid::as_raw)),
+    };
+    for size in [5, 70_000] {
+        std::fs::write(&path, "old").expect("a file");
+        std::os::unix::fs::chown(&path, user, group).expect("an owner");
+        // Set-user-ID and set-group-ID are not kept.
+        std::fs::set_permissions(&path, Permissions::from_mode(0o6640)).expect("permissions");
+        let before = std::fs::metadata(&path).expect("a file");
+        let mut target = begin(Sink::file(FileSink::open(&path, FileOptions::default()).expect("a file")));
+        target.write(&[vec![b'x'; size].into()]).expect("written");
+        let saved = target.finish().expect("finished").file.expect("a file");
+        let after = std::fs::metadata(&path).expect("a file");
+        assert_eq!((after.uid(), after.gid()), (before.uid(), before.gid()));
+        assert_eq!(after.permissions().mode() & 0o7777, 0o640);
+        assert_eq!(saved.metadata().uid(), after.uid());
+        std::fs::remove_file(&path).expect("removed");
+    }
+}
