@@ -9,6 +9,7 @@ mod copies;
 mod delete_extraneous;
 mod descriptors;
 mod directories;
+mod directory_listing;
 mod document_facts;
 mod dry_run;
 mod existing_file;

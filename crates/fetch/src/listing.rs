@@ -23,7 +23,13 @@ pub struct Listing {
     terminator_check: TerminatorCheck,
     /// The page that the server sent instead of a listing; set at the end of the stream.
     kept_page: Arc<OnceLock<KeptPage>>,
+    /// The names that links of an index page may stand for; set at the end of the stream.
+    other_names: Arc<OnceLock<OtherNames>>,
 }
+
+/// The names that the links of an index page may stand for although they are no entries, or `None` if they need too much
+/// memory.
+pub(crate) type OtherNames = Option<Vec<Vec<u8>>>;
 
 /// An HTML page that is not a listing, with its size and validator.
 #[derive(Debug)]
@@ -45,6 +51,7 @@ impl Listing {
             proof: Proof::Proven("the end of the listing"),
             terminator_check: TerminatorCheck::default(),
             kept_page: Arc::default(),
+            other_names: Arc::default(),
         }
     }
 
@@ -94,6 +101,17 @@ impl Listing {
     /// Returns the page that the server sent instead of a listing. It is known only at the end of the stream.
     pub(crate) fn kept_page(&self) -> Option<&KeptPage> {
         self.kept_page.get()
+    }
+
+    /// Sets the cell in which the stream of entries stores the names of other links.
+    pub(crate) fn with_other_names(mut self, other_names: Arc<OnceLock<OtherNames>>) -> Self {
+        self.other_names = other_names;
+        self
+    }
+
+    /// Returns the names of links that are no entries. They are known only at the end of the stream.
+    pub(crate) fn other_names(&self) -> Option<&OtherNames> {
+        self.other_names.get()
     }
 
     /// Returns how it is known that the listing is complete. It may change from proven to assumed at the end.

@@ -223,8 +223,7 @@ impl Tree {
             return Err(Skipped::Unfetchable);
         }
         let server_name = server_file_name(&url, entry).ok_or(Skipped::Nameless)?;
-        let sanitise_name = if self.rules.keeps_dots { safe_dot_name } else { safe_name };
-        let name = sanitise_name(&server_name).ok_or(Skipped::Nameless)?;
+        let name = self.local_name(&server_name).ok_or(Skipped::Nameless)?;
         let is_directory = entry.kind == EntryKind::Directory;
         let is_new = if is_hierarchical(&url) {
             // Two URLs with the same decoded name are the same entry.
@@ -293,6 +292,11 @@ impl Tree {
         let directory = DirEntry { url, path: file.path.clone(), depth: file.depth };
         (file.uncertain_kind == Some(UncertainKind::Unknown) && file.depth <= self.rules.max_depth)
             .then_some(directory)
+    }
+
+    /// Returns the local name for a name of the server, unless other entries of the directory have the same.
+    pub fn local_name(&self, server_name: &[u8]) -> Option<String> {
+        if self.rules.keeps_dots { safe_dot_name(server_name) } else { safe_name(server_name) }
     }
 
     /// Returns the URL of an entry, with the user information of the start.

@@ -5,6 +5,7 @@
 //! time and size. Rounded sizes (`1.2K`) are ignored, and times without a zone are read as UTC.
 
 mod listing_signs;
+mod other_links;
 mod row_metadata;
 
 use std::borrow::Cow;
@@ -15,6 +16,7 @@ use html5gum::{Error, StartTag, Token};
 use listing_signs::ListingSigns;
 use listing_signs::has_page_parameter;
 pub(crate) use listing_signs::sorts_columns;
+use other_links::OtherLinks;
 use row_metadata::RowMetadata;
 
 use crate::html_tokens::HtmlTokens;
@@ -52,6 +54,7 @@ pub struct IndexPage {
     /// A link leads to another page of the same listing.
     has_other_pages: bool,
     signs: ListingSigns,
+    other_links: OtherLinks,
 }
 
 /// A link and the text after it.
@@ -76,6 +79,7 @@ impl IndexPage {
             open_elements: Vec::new(),
             has_other_pages: false,
             signs: ListingSigns::default(),
+            other_links: OtherLinks::default(),
         }
     }
 
@@ -104,6 +108,13 @@ impl IndexPage {
         }
     }
 
+    /// Takes the names that the links of the page may stand for although they are no entries: their texts, and the last
+    /// parts of their paths and query values. Links to the page, its parent directories and its sort orders are left out.
+    /// At the end of the page, a file of such a name need not be absent. Returns `None` if the names need more than 1 MiB.
+    pub fn take_names_of_other_links(&mut self) -> Option<Vec<Vec<u8>>> {
+        self.other_links.take_names()
+    }
+
     /// Parses one HTML token. Returns `None` at the end of the page, and `Some(None)` if the token completed no entry.
     ///
     /// Unlike [`Iterator::next`], it returns after a bounded amount of work even if the page has no entries.
@@ -128,7 +139,11 @@ impl IndexPage {
         match &**tag.name {
             b"a" => {
                 self.is_in_link = true;
-                return self.start_row(&value("href")?);
+                let href = value("href");
+                if href.is_none() {
+                    self.other_links.begin(None);
+                }
+                return self.start_row(&href?);
             }
             b"base" => {
                 let base = value("href").filter(|href| href.len() <= MAX_REFERENCE_BYTES);
@@ -177,6 +192,10 @@ impl IndexPage {
         } else {
             None
         };
+        match &entry {
+            None if !self.is_navigation(&href) => self.other_links.begin(Some(&href)),
+            _ => self.other_links.end(),
+        }
         let is_same = matches!((&self.row, &entry), (Some(row), Some(entry)) if row.entry.url == entry.url);
         if is_same {
             return None;
@@ -187,6 +206,23 @@ impl IndexPage {
         let done = self.end_row();
         self.row = entry.map(|entry| OpenRow { entry, text: String::new() });
         done
+    }
+
+    /// Returns `true` if a reference leads to the page itself, to a directory above it, or to a page or order of the listing.
+    fn is_navigation(&self, href: &str) -> bool {
+        if href.len() > MAX_REFERENCE_BYTES {
+            return false;
+        }
+        if sorts_columns(href) {
+            return true;
+        }
+        let url = resolve_reference(&self.directory, href);
+        let url = url.split('#').next().unwrap_or_default();
+        match url.split_once('?') {
+            Some(_) => has_page_parameter(url) && self.is_own_url(href),
+            None => canonical_url(url)
+                .is_some_and(|url| self.directory.starts_with(&format!("{}/", url.trim_end_matches('/')))),
+        }
     }
 
     /// Returns `true` if a reference leads to the page itself, with another query.
@@ -213,6 +249,7 @@ impl IndexPage {
             self.is_index = TITLES.iter().any(|title| start.contains(title));
         }
         if self.is_in_link {
+            self.other_links.read_text(text);
             return;
         }
         if let Some(row) = &mut self.row {
@@ -237,7 +274,10 @@ impl IndexPage {
                     self.open_elements.pop();
                 }
                 match name {
-                    b"a" => self.is_in_link = false,
+                    b"a" => {
+                        self.is_in_link = false;
+                        self.other_links.end();
+                    }
                     b"tr" | b"li" | b"pre" | b"table" | b"ul" => return self.end_row(),
                     _ => self.separate_words(),
                 }

@@ -17,11 +17,11 @@ use tokio::sync::Notify;
 
 use super::context::Run;
 use super::delete_extraneous::{ListedNames, remove_entry_of_other_kind};
+use super::directory_listing::{fetch_listing, is_unlisted_earlier_entry, why_untrusted};
 use super::file_queue::{FileQueue, transfer_of};
 use super::output::try_keep_existing;
 use super::output_paths::Reserved;
 use super::page_walk::{PageWalk, SavedPage, read_links};
-use super::transfer::with_observer;
 use super::work::{PlannedTransfer, Work};
 use crate::job::{MirrorJob, Output, Transfer};
 use crate::render;
@@ -279,19 +279,19 @@ impl MirrorWalker {
         if !run.options.is_dry_run {
             DirHandle::open_or_create(&job.directory, &directory.path)?;
         }
-        let DirectoryListing { entries, limit_error, is_complete, .. } = listing;
+        let DirectoryListing { entries, limit_error, is_complete, uncertain_names, .. } = listing;
         let classified = self.tree.borrow_mut().classify(directory, entries);
+        let is_unlisted = |name: String| {
+            is_unlisted_earlier_entry(&directory.path, &name, &classified.names, self.earlier_files(run))
+        };
+        let mut other_names = uncertain_names.iter().filter_map(|name| self.tree.borrow().local_name(name));
+        let is_complete = is_complete && !(job.deletes && other_names.any(is_unlisted));
         for (name, why) in &classified.skipped {
             self.note_skipped(*why, name, directory, run);
         }
         let is_parsed = |why: &Skipped| !matches!(why, Skipped::NoUrl | Skipped::Nameless);
         let all_parsed = classified.skipped.iter().all(|(_, why)| is_parsed(why));
-        let why_untrusted = match classified.has_unchecked_names {
-            true => Some("the server sends names only, and excluded names may be error messages"),
-            false if is_complete => None,
-            false => Some("its listing may be incomplete"),
-        };
-        if let Some(why) = why_untrusted.filter(|_| job.deletes) {
+        if let Some(why) = why_untrusted(is_complete, &classified).filter(|_| job.deletes) {
             let words = format!("--delete keeps all files of this directory: {why}");
             self.print_note(&directory.url.redacted().to_string(), &words, run);
         }
@@ -310,13 +310,11 @@ impl MirrorWalker {
     fn remove_entry_of_other_kind(&self, path: &str, is_directory: bool, run: &Run, job: &MirrorJob) {
         let is_in_the_way = |file: &Metadata| if is_directory { file.is_file() } else { file.is_dir() };
         let deletes = job.deletes && !self.has_ordinary_pages() && !run.options.is_dry_run;
-        let (true, Some(journal)) = (deletes, &run.journal) else { return };
-        if !fs::symlink_metadata(job.directory.join(path)).is_ok_and(|file| is_in_the_way(&file)) {
+        if !deletes || !fs::symlink_metadata(job.directory.join(path)).is_ok_and(|file| is_in_the_way(&file))
+        {
             return;
         }
-        // If the journal cannot be read, nothing is deleted; the error is reported at the end of the run.
-        let earlier =
-            self.earlier_files.get_or_init(|| journal.journal().borrow_mut().finished().unwrap_or_default());
+        let earlier = self.earlier_files(run);
         let deleted = remove_entry_of_other_kind(
             &job.directory,
             path,
@@ -325,6 +323,13 @@ impl MirrorWalker {
             &self.listed_names.borrow(),
         );
         self.deleted.set(self.deleted.get() + deleted);
+    }
+
+    /// Returns the files that earlier runs fetched. If the journal cannot be read, there are none, and nothing is deleted; the
+    /// error is reported at the end of the run.
+    fn earlier_files(&self, run: &Run) -> &BTreeMap<String, Finished> {
+        let read = || Some(run.journal.as_ref()?.journal().borrow_mut().finished().unwrap_or_default());
+        self.earlier_files.get_or_init(|| read().unwrap_or_default())
     }
 
     /// Returns the number of local files that were deleted because an entry has changed its kind.
@@ -380,17 +385,4 @@ impl MirrorWalker {
 /// Returns `true` if the journal has the unchanged file, or if it exists and `--skip-existing` is set.
 fn is_done(transfer: &Transfer, run: &Run) -> bool {
     matches!(&transfer.output, Output::File(path) if try_keep_existing(transfer, path, Reserved::First, run))
-}
-
-/// Fetches the listing of a directory. `number` identifies it in the events of the run.
-async fn fetch_listing(
-    number: usize,
-    directory: &DirEntry,
-    run: &Run,
-    job: &MirrorJob,
-) -> Result<DirectoryListing, Error> {
-    let report = TransferReport::begin(number, &directory.url.redacted().to_string());
-    let permit = run.host_limiter.acquire(&directory.url).await.map(Arc::new);
-    let request = with_observer(job.listing(&directory.url)?, run, &report).with_permit(permit);
-    run.fetcher.list_all(&request).await
 }

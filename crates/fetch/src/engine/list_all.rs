@@ -26,6 +26,9 @@ pub struct DirectoryListing {
     /// redirected to another directory, and it is not empty. Failing servers may return empty, truncated or
     /// unrelated pages.
     pub is_complete: bool,
+    /// Names that links of an HTML index page may stand for although they are no entries, such as links to another server. A
+    /// file of such a name need not be absent from the directory.
+    pub uncertain_names: Vec<Vec<u8>>,
     /// The HTML page that the server sent instead of a listing, if `IndexRule` keeps such pages. `entries` is
     /// then empty.
     pub ordinary_page: Option<OrdinaryPage>,
@@ -91,6 +94,7 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
                 entries,
                 limit_error: Some(error),
                 is_complete: false,
+                uncertain_names: Vec::new(),
                 ordinary_page: None,
             });
         }
@@ -114,10 +118,17 @@ fn finished_listing(
             entries: Vec::new(),
             limit_error: None,
             is_complete: false,
+            uncertain_names: Vec::new(),
             ordinary_page,
         };
     }
     let is_proven = matches!(listing.proof(), Proof::Proven(_)) && listing.missing_terminator().is_none();
-    let is_complete = is_proven && !entries.is_empty() && is_same_directory(&meta.url, request.url());
-    DirectoryListing { meta, entries, limit_error: None, is_complete, ordinary_page: None }
+    // Without all names of the other links, it is unknown which files are absent.
+    let (uncertain_names, has_all_names) = match listing.other_names() {
+        Some(names) => (names.clone().unwrap_or_default(), names.is_some()),
+        None => (Vec::new(), true),
+    };
+    let is_complete =
+        is_proven && has_all_names && !entries.is_empty() && is_same_directory(&meta.url, request.url());
+    DirectoryListing { meta, entries, limit_error: None, is_complete, uncertain_names, ordinary_page: None }
 }

@@ -249,3 +249,33 @@ fn first_sort_value_of_a_row_is_its_size() {
     let page = "<table><tr><td><a href=a>a</a></td><td data-order=\"12\">12 B</td><td data-order=\"786285240\">1994</td></tr></table>";
     assert_eq!(rows(page, "http://h/d/"), [file("a", Some(12), None)]);
 }
+
+fn names_of_other_links(page: &str) -> Option<Vec<String>> {
+    let mut index = IndexPage::new(page.as_bytes().to_vec().into(), "http://h/d/");
+    while index.process_token().is_some() {}
+    let names = index.take_names_of_other_links()?;
+    Some(names.into_iter().map(|name| String::from_utf8(name).expect("text")).collect())
+}
+
+#[test]
+fn links_that_are_no_entries_may_stand_for_their_texts_and_last_parts() {
+    for (page, expected) in [
+        (
+            "<a href=a>x</a><a href='../'>up</a><a href='/'>top</a><a href='#'>y</a><a href='?C=N;O=D'>N</a>",
+            &[][..],
+        ),
+        ("<a href='https://h/d/a%20b/'>x/</a>", &["a b", "x"]),
+        ("<a href='/get?f=p/a&amp;n=1'>x</a>", &["get", "a", "1", "x"]),
+        ("<a href='?f=a'><b>x</b>", &["a"]),
+        ("<a onclick='load()'>x</a>", &["x"]),
+        ("<base href='http://other/'><a href=a>x</a>", &["a", "x"]),
+    ] {
+        assert_eq!(names_of_other_links(page).expect("names"), expected, "{page}");
+    }
+}
+
+#[test]
+fn names_of_more_than_a_mebibyte_of_other_links_are_not_kept() {
+    assert!(names_of_other_links(&"<a href='/x/a'>a</a>".repeat(1000)).is_some());
+    assert!(names_of_other_links(&"<a href='/x/a'>a</a>".repeat(30_000)).is_none());
+}

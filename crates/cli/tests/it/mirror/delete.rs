@@ -303,3 +303,68 @@ fn delete_keeps_files_of_the_user_in_the_way_of_an_entry_whose_kind_has_changed(
     assert_eq!(fs::read_to_string(to.join("file")).expect("a file"), "changed here");
     assert_eq!(fs::read_to_string(dir.path().join("elsewhere/mine")).expect("a file"), "mine");
 }
+
+/// The page keeps the names of the files, but its links lead elsewhere, or are not understood.
+#[test]
+fn file_whose_link_has_become_another_form_is_kept() {
+    let long = format!("?{}", "x".repeat(10_000));
+    let page = |href: &str, base: &str| {
+        html_reply(format!(
+            "<html><head>{base}<title>Index of /d/</title></head><h1>Index of /d/</h1><pre><a href=\"../\">../</a>\n\
+             <a href=\"{href}\">a</a> 01-Dec-1994 12:34 1\n<a href=\"/d/b\">b</a>  01-Dec-1994 12:34 1\n</pre></html>"
+        ))
+    };
+    let base = "<base href=\"http://other.test/\">";
+    for (href, base) in [
+        ("https://127.0.0.1/d/a", ""),
+        ("http://other.test/d/a", ""),
+        ("/other/a", ""),
+        ("javascript:load(1)", ""),
+        ("/load.php?f=a", ""),
+        ("?download=a", ""),
+        ("a%zz/..;", ""),
+        (&*long, ""),
+        ("a", base),
+    ] {
+        let (site, dir) = (Site::new(), temp_dir());
+        site.set_reply("/d/", page("a", ""));
+        site.run_mirror(dir.path(), "").assert_exit(0);
+        site.set_reply("/d/", page(href, base));
+        let result = site.run_mirror(dir.path(), "--delete");
+        assert_eq!(list_files(dir.path()), ["a", "b"], "{href}: {}", result.stderr);
+        assert!(result.stderr.contains("its listing may be incomplete"), "{href}: {}", result.stderr);
+    }
+}
+
+#[test]
+fn directory_whose_link_leads_to_another_server_is_kept() {
+    let (site, dir) = (Site::new(), temp_dir());
+    site.run_mirror(dir.path(), "").assert_exit(0);
+    let entries = [("a", "1"), ("b", "1"), ("one/", "-"), ("http://other.test/d/two/", "-")];
+    site.set_reply("/d/", nginx_index_with_sizes(&entries));
+    site.run_mirror(dir.path(), "--delete").assert_exit(0);
+    assert_eq!(list_files(dir.path()), ALL_FILES);
+}
+
+/// Parent and sort links, breadcrumbs and footers name no files.
+#[test]
+fn other_links_of_usual_index_pages_allow_deletions() {
+    let apache = "<table><tr><th><a href=\"?C=N;O=D\">Name</a></th><th><a href=\"?C=M;O=A\">Last modified</a></th></tr>\
+        <tr><td><a href=\"/\">Parent Directory</a></td></tr><tr><td><a href=\"a\">a</a></td></tr></table>";
+    let caddy = "<a href=\"../\">/</a><a href=\"\">d</a><table><tr><th><a href=\"./?sort=name&amp;order=desc\">Name</a></th></tr>\
+        <tr><td><a href=\"./a\">a</a></td></tr></table>Served with <a href=\"https://caddyserver.com\">Caddy</a>";
+    let iis = "<pre><A HREF=\"/\">[To Parent Directory]</A><br><A HREF=\"/d/a\">a</A></pre>";
+    let python = "<ul><li><a href=\"a\">a</a></li></ul>";
+    let lighttpd = "<table><tr><td><a href=\"../\">..</a>/</td></tr><tr><td><a href=\"a\">a</a></td></tr></table><a href=\"#\">b</a>";
+    for body in [apache, caddy, iis, python, lighttpd] {
+        let (site, dir) = (Site::new(), temp_dir());
+        site.set_reply("/d/", nginx_index_with_sizes(&[("a", "1"), ("b", "1"), ("Name", "1"), ("d", "1")]));
+        site.run_mirror(dir.path(), "").assert_exit(0);
+        site.set_reply(
+            "/d/",
+            html_reply(format!("<html><title>Index of /d/</title><h1>Index of /d/</h1>{body}</html>")),
+        );
+        let result = site.run_mirror(dir.path(), "--delete");
+        assert_eq!(list_files(dir.path()), ["a"], "{body}: {}", result.stderr);
+    }
+}

@@ -12,7 +12,7 @@ use futures_core::Stream;
 use super::options::IndexRule;
 use super::plan::HttpPlan;
 use crate::body::TerminatorCheck;
-use crate::listing::KeptPage;
+use crate::listing::{KeptPage, OtherNames};
 use crate::{Body, Code, Content, Error, Listing, Phase, Response, Validator};
 
 /// Maximum size of an index page, in bytes.
@@ -35,16 +35,18 @@ pub(super) fn index_page_listing(plan: &HttpPlan, response: Response) -> Result<
     let (size, validator) = (meta.head.size.take(), meta.validator.take());
     let (url, proof) = (plan.url.to_string(), body.proof());
     let kept = Arc::<OnceLock<KeptPage>>::default();
+    let other_names = Arc::<OnceLock<OtherNames>>::default();
     let terminator_check = TerminatorCheck::default();
     let page = PageEntries {
         state: PageState::Receiving(Box::pin(receive_page(body, url))),
         rule: plan.options.index_rule,
         kept: kept.clone(),
+        other_names: other_names.clone(),
         facts: Some((size, validator)),
         terminator_check: terminator_check.clone(),
     };
     let listing = Listing::new(page).with_terminator_check(proof, terminator_check);
-    Ok(Response::new(meta, Content::Listing(listing.with_kept_page(kept))))
+    Ok(Response::new(meta, Content::Listing(listing.with_kept_page(kept).with_other_names(other_names))))
 }
 
 fn not_an_index_error(why: &str) -> Error {
@@ -63,6 +65,8 @@ struct PageEntries {
     rule: IndexRule,
     /// Receives the page if it is not a listing.
     kept: Arc<OnceLock<KeptPage>>,
+    /// Receives the names of links that are no entries.
+    other_names: Arc<OnceLock<OtherNames>>,
     /// The size and validator of the response.
     facts: Option<(Option<u64>, Option<Validator>)>,
     /// Records that the page was cut.
@@ -151,6 +155,8 @@ impl Stream for PageEntries {
                     .find_map(|_| page.index.process_token().map_or(Some(None), |entry| entry.map(Some)))
                 {
                     Some(None) => {
+                        // The page is read to its end only once, so the cell is empty.
+                        let _ = self.other_names.set(page.index.take_names_of_other_links());
                         if let Some(missing) = page.index.missing_part() {
                             self.terminator_check.set_missing(missing);
                         }

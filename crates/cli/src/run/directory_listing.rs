@@ -1,0 +1,53 @@
+//! Fetches the listing of a directory of a mirror, and tells whether it shows which files the server no longer has.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use fetch_url::Error;
+use fetch_url::mirror::{Classified, DirEntry, DirectoryListing, Finished};
+
+use super::context::Run;
+use super::transfer::with_observer;
+use crate::job::MirrorJob;
+use crate::report::TransferReport;
+
+/// Fetches the listing of a directory. `number` identifies it in the events of the run.
+pub(super) async fn fetch_listing(
+    number: usize,
+    directory: &DirEntry,
+    run: &Run,
+    job: &MirrorJob,
+) -> Result<DirectoryListing, Error> {
+    let report = TransferReport::begin(number, &directory.url.redacted().to_string());
+    let permit = run.host_limiter.acquire(&directory.url).await.map(Arc::new);
+    let request = with_observer(job.listing(&directory.url)?, run, &report).with_permit(permit);
+    run.fetcher.list_all(&request).await
+}
+
+/// Returns the reason why a listing does not show which files are absent, if there is one that a note must explain.
+pub(super) const fn why_untrusted(is_complete: bool, classified: &Classified) -> Option<&'static str> {
+    match classified.has_unchecked_names {
+        true => Some("the server sends names only, and excluded names may be error messages"),
+        false if is_complete => None,
+        false => Some("its listing may be incomplete"),
+    }
+}
+
+/// Returns `true` if an earlier run has fetched a file or directory of the name below `directory`, and the listing has no
+/// entry with it.
+pub(super) fn is_unlisted_earlier_entry(
+    directory: &str,
+    name: &str,
+    listed: &HashMap<String, Option<bool>>,
+    earlier: &BTreeMap<String, Finished>,
+) -> bool {
+    let path = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
+    let begins = |start: String| {
+        let range = (Bound::Included(start.as_str()), Bound::Unbounded);
+        earlier.range::<str, _>(range).next().is_some_and(|(found, _)| found.starts_with(&start))
+    };
+    // A name that several entries share has a suffix.
+    !listed.contains_key(name)
+        && (earlier.contains_key(&path) || begins(format!("{path}/")) || begins(format!("{path}~")))
+}

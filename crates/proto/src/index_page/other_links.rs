@@ -1,0 +1,80 @@
+//! The links of an index page that are no entries of it, such as links to another server. The directory may have files of
+//! their names although the page has no entry for them.
+
+use fetch_url_core::PercentEncoded;
+
+/// The maximum length of a name in bytes.
+const MAX_NAME_BYTES: usize = 512;
+/// The maximum memory for the names in bytes.
+const MAX_BYTES: usize = 1024 * 1024;
+/// The maximum number of query parameters whose values are read.
+const MAX_PARAMETERS: usize = 8;
+
+/// The names that these links may stand for.
+#[derive(Default)]
+pub(super) struct OtherLinks {
+    names: Vec<Vec<u8>>,
+    bytes: usize,
+    is_too_large: bool,
+    /// The text of the link that is being read.
+    text: Option<String>,
+}
+
+impl OtherLinks {
+    /// Begins a link. `href` is its reference, if it has one.
+    pub(super) fn begin(&mut self, href: Option<&str>) {
+        self.end();
+        self.text = Some(String::new());
+        let Some((path, query)) = href.map(split_reference) else { return };
+        self.add_last_part(path);
+        let values = query.split(['&', ';']).take(MAX_PARAMETERS).filter_map(|pair| pair.split_once('='));
+        values.for_each(|(_, value)| self.add_last_part(value));
+    }
+
+    /// Adds to the text of the open link.
+    pub(super) fn read_text(&mut self, text: &[u8]) {
+        if let Some(open) = &mut self.text {
+            let remaining = MAX_NAME_BYTES.saturating_sub(open.len());
+            open.push_str(&String::from_utf8_lossy(&text[..text.len().min(remaining)]));
+        }
+    }
+
+    /// Ends the open link.
+    pub(super) fn end(&mut self) {
+        if let Some(text) = self.text.take() {
+            self.add(text.trim().trim_end_matches('/').as_bytes());
+        }
+    }
+
+    /// Takes the names, or returns `None` if they need too much memory.
+    pub(super) fn take_names(&mut self) -> Option<Vec<Vec<u8>>> {
+        (!self.is_too_large).then(|| std::mem::take(&mut self.names))
+    }
+
+    fn add_last_part(&mut self, path: &str) {
+        let decoded = PercentEncoded::from(path).decode().into_owned();
+        let end = decoded.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+        if let Some(name) = decoded[..end].rsplit(|byte| *byte == b'/').next() {
+            self.add(name);
+        }
+    }
+
+    fn add(&mut self, name: &[u8]) {
+        if name.is_empty() || name.len() > MAX_NAME_BYTES || self.is_too_large {
+            return;
+        }
+        self.bytes += name.len() + size_of::<Vec<u8>>();
+        self.is_too_large = self.bytes > MAX_BYTES;
+        if self.is_too_large {
+            self.names = Vec::new();
+        } else {
+            self.names.push(name.to_vec());
+        }
+    }
+}
+
+/// Splits a reference into its path and its query, without its fragment.
+fn split_reference(href: &str) -> (&str, &str) {
+    let reference = href.split('#').next().unwrap_or_default();
+    reference.split_once('?').unwrap_or((reference, ""))
+}
