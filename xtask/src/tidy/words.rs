@@ -61,6 +61,7 @@ const BANS: &[ForbiddenWords] = &[
             "crates/fetch/src/body.rs",
             "crates/fetch/src/body/limits.rs",
             // The timeouts of the clients of `fetch-url serve`.
+            "crates/serve/src/connect.rs",
             "crates/serve/src/head_stream.rs",
             "crates/serve/src/listen.rs",
             // Leases, requests and repetitions of the queue.

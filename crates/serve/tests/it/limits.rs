@@ -173,8 +173,9 @@ fn free_place_serves_clients_of_each_address() {
     options.listen = vec![SocketAddr::from(([127, 0, 0, 1], 0)); 3];
     options.limits.max_clients = 1;
     let server = TestServer::with(options);
-    for _ in 0..2 {
-        for address in &server.addresses {
+    // Several requests in a row at each address, and in another order than that of the listeners.
+    for address in server.addresses.iter().rev() {
+        for _ in 0..3 {
             let mut stream = TcpStream::connect(address).expect("it listens");
             stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
             let head = format!("GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
