@@ -5,6 +5,7 @@
 //! time and size. Rounded sizes (`1.2K`) are ignored, and times without a zone are read as UTC.
 
 mod listing_signs;
+mod open_elements;
 mod other_links;
 mod row_metadata;
 
@@ -14,8 +15,9 @@ use bytes::Bytes;
 use fetch_url_core::{PercentEncoded, parse, resolve_reference};
 use html5gum::{Error, StartTag, Token};
 use listing_signs::ListingSigns;
-use listing_signs::has_page_parameter;
 pub(crate) use listing_signs::sorts_columns;
+use listing_signs::{has_page_parameter, is_next_page};
+use open_elements::OpenElements;
 use other_links::OtherLinks;
 use row_metadata::RowMetadata;
 
@@ -26,8 +28,6 @@ use crate::{Entry, EntryKind};
 const MAX_FACTS_BYTES: usize = 512;
 /// The maximum length of a reference in bytes.
 const MAX_REFERENCE_BYTES: usize = 8 * 1024;
-/// The elements that may contain the entries of a page. Their ends must not be omitted.
-const CONTAINERS: [&[u8]; 3] = [b"pre", b"table", b"ul"];
 /// Text that identifies an index page without links, in lower case.
 const TITLES: [&str; 2] = ["index of", "directory listing"];
 
@@ -49,8 +49,7 @@ pub struct IndexPage {
     is_in_link: bool,
     /// The page ends within a tag or comment.
     ends_in_tag: bool,
-    /// The elements that may contain entries and have no end yet, and whether they contain some.
-    open_elements: Vec<bool>,
+    open_elements: OpenElements,
     /// A link leads to another page of the same listing.
     has_other_pages: bool,
     signs: ListingSigns,
@@ -76,7 +75,7 @@ impl IndexPage {
             is_index: false,
             is_in_link: false,
             ends_in_tag: false,
-            open_elements: Vec::new(),
+            open_elements: OpenElements::default(),
             has_other_pages: false,
             signs: ListingSigns::default(),
             other_links: OtherLinks::default(),
@@ -101,7 +100,7 @@ impl IndexPage {
     pub fn missing_part(&self) -> Option<&'static str> {
         if self.ends_in_tag || self.is_in_link {
             Some("the end of the last tag of the page")
-        } else if self.open_elements.contains(&true) {
+        } else if self.open_elements.have_entries() {
             Some("the end of the element with the entries")
         } else {
             self.has_other_pages.then_some("the other pages of the listing")
@@ -136,6 +135,9 @@ impl IndexPage {
         let value = |name: &str| {
             tag.attributes.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value).into_owned())
         };
+        if matches!(&**tag.name, b"a" | b"link") {
+            self.has_other_pages |= value("rel").is_some_and(|rel| is_next_page(&rel));
+        }
         match &**tag.name {
             b"a" => {
                 self.is_in_link = true;
@@ -166,9 +168,7 @@ impl IndexPage {
                 }
             }
             name => {
-                if CONTAINERS.contains(&name) {
-                    self.open_elements.push(false);
-                }
+                self.open_elements.start(name);
                 self.separate_words();
             }
         }
@@ -200,8 +200,8 @@ impl IndexPage {
         if is_same {
             return None;
         }
-        if let (Some(has_entries), Some(_)) = (self.open_elements.last_mut(), &entry) {
-            *has_entries = true;
+        if entry.is_some() {
+            self.open_elements.add_entry();
         }
         let done = self.end_row();
         self.row = entry.map(|entry| OpenRow { entry, text: String::new() });
@@ -270,9 +270,7 @@ impl IndexPage {
             Token::StartTag(tag) => return self.handle_start_tag(&tag),
             Token::EndTag(tag) => {
                 let name = &**tag.name;
-                if CONTAINERS.contains(&name) {
-                    self.open_elements.pop();
-                }
+                self.open_elements.end(name);
                 match name {
                     b"a" => {
                         self.is_in_link = false;

@@ -219,6 +219,13 @@ fn page_that_may_lack_entries_says_what_is_missing() {
         // Links of the site, and a description below the entries.
         "<a href=\"https://blog.test/?p=12\">Blog</a> <a href=\"/shop/?page=2\">Shop</a><pre><a href=a>a</a></pre>",
         "<table><tr><td><a href=a>a</a></td></tr></table><ul><li>about",
+        "<html><body><table><tr><td><a href=a>a</a></td></tr></table><address>Apache",
+        "<div><div><a href=a>a</a></div></div>",
+        // Elements that the end of the page ends.
+        "<html><body><div><main><p><a href=a>a</a></p></body></html>",
+        "<html><a href=a>a</a><br><div></body></html>",
+        "<div><table><tr><td><div><a href=a>a</a></td></div></tr></table></div>",
+        "<div><table><tr><td></div><a href=a>a</a></td></tr></table>",
     ];
     let (tag, element, pages) = (
         Some("the end of the last tag of the page"),
@@ -233,6 +240,18 @@ fn page_that_may_lack_entries_says_what_is_missing() {
         ("<a href=a>a</a><a href=\"/d/?view=list&amp;Marker=a\">Next</a>", pages),
         ("<a href=a>a</a><a href=\"./?start=100\">Next</a>", pages),
         ("<a href=a>a</a><a href=\"http://h/d/?p=2#top\">Next</a>", pages),
+        ("<a href=a>a</a><a href=\"/d/?pg=2\">2</a>", pages),
+        ("<a href=a>a</a><a href=\"?from=b\">Next</a>", pages),
+        ("<link rel=\"prefetch Next\" href=\"?n=2\"><a href=a>a</a>", pages),
+        ("<a href=a>a</a><a rel=next href=\"more.html\">Next</a>", pages),
+        ("<html><ul><li><a href=a>a</a></li></body></html>", element),
+        ("<div id=listing><div><a href=a>a</a></div><div><a href=b>b</a></div>", element),
+        ("<html><body><div><a href=a>a</a></div><div><a href=b>b</a></div>", element),
+        ("<html><main><section><span><a href=a>a</a></span>", element),
+        ("<h1>Index of /d</h1><dl><dt><a href=a>a</a></dt>", element),
+        ("<ol><li><a href=a>a</a>", element),
+        ("<html><p><a href=a>a</a></p>", element),
+        ("<body><a href=a>a</a><br>Fatal error: Allowed memory size exhausted", element),
         ("<a href=a>a", tag),
         ("<a href=a>a</a><!-- ", tag),
     ];
