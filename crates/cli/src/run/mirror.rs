@@ -1,9 +1,10 @@
 //! Walks the tree of a mirror. Directories are listed while no files are queued; links of pages are read after the last
 //! directory.
 
+mod earlier_run;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, Metadata};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use fetch_url_proto::PageLink;
 use tokio::sync::Notify;
 
 use super::context::Run;
-use super::delete_extraneous::{ListedNames, remove_entry_of_other_kind};
+use super::delete_extraneous::ListedNames;
 use super::directory_listing::{fetch_listing, is_unlisted_earlier_entry, why_untrusted};
 use super::file_queue::{FileQueue, transfer_of};
 use super::output::try_keep_existing;
@@ -258,9 +259,7 @@ impl MirrorWalker {
             }
             self.print_note(&url, &format!("the links of the page are not followed: {error}"), run);
         }
-        // A redirected file may have created a directory that has the local name of this link.
-        let is_directory = |path: &str| job.directory.join(path).is_dir();
-        let files = self.tree.borrow_mut().take_linked_files(is_directory);
+        let files = self.tree.borrow_mut().take_linked_files(|path| self.earlier_kind(path, run, job));
         self.files.add_transfers(files.into_iter().map(|file| transfer_of(file, job)));
         self.pages.end_without_links();
         self.queue_changed.notify_waiters();
@@ -303,38 +302,6 @@ impl MirrorWalker {
         self.directories.borrow_mut().extend(classified.directories);
         self.files.add_listing(classified.files);
         limit_error.or(classified.error).map_or(Ok(()), Err)
-    }
-
-    /// With `--delete`, removes the local file or directory whose path is needed for an entry that has changed its
-    /// kind.
-    fn remove_entry_of_other_kind(&self, path: &str, is_directory: bool, run: &Run, job: &MirrorJob) {
-        let is_in_the_way = |file: &Metadata| if is_directory { file.is_file() } else { file.is_dir() };
-        let deletes = job.deletes && !self.has_ordinary_pages() && !run.options.is_dry_run;
-        if !deletes || !fs::symlink_metadata(job.directory.join(path)).is_ok_and(|file| is_in_the_way(&file))
-        {
-            return;
-        }
-        let earlier = self.earlier_files(run);
-        let deleted = remove_entry_of_other_kind(
-            &job.directory,
-            path,
-            !is_directory,
-            earlier,
-            &self.listed_names.borrow(),
-        );
-        self.deleted.set(self.deleted.get() + deleted);
-    }
-
-    /// Returns the files that earlier runs fetched. If the journal cannot be read, there are none, and nothing is deleted; the
-    /// error is reported at the end of the run.
-    fn earlier_files(&self, run: &Run) -> &BTreeMap<String, Finished> {
-        let read = || Some(run.journal.as_ref()?.journal().borrow_mut().finished().unwrap_or_default());
-        self.earlier_files.get_or_init(|| read().unwrap_or_default())
-    }
-
-    /// Returns the number of local files that were deleted because an entry has changed its kind.
-    pub(super) const fn deleted(&self) -> u64 {
-        self.deleted.get()
     }
 
     /// Handles a skipped entry: prints a note if it has no usable name or is too deep, counts it if it is outside the

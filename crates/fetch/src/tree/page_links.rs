@@ -3,6 +3,7 @@
 use std::mem;
 
 use fetch_url_core::{Url, parse};
+use fetch_url_proto::EntryKind;
 
 use super::identity::resource_identity;
 use super::page_paths::PagePath;
@@ -150,23 +151,27 @@ impl Tree {
     }
 
     /// Returns the files to fetch among the links that were recorded since the last call. Their local paths do not
-    /// depend on the order of the links. `is_directory` returns `true` for local paths of directories of an earlier
-    /// run.
-    pub fn take_linked_files(&mut self, is_directory: impl Fn(&str) -> bool) -> Vec<FileEntry> {
+    /// depend on the order of the links. `earlier_kind` returns the kind of a directory or file that an earlier run left
+    /// at a local path.
+    pub fn take_linked_files(&mut self, earlier_kind: impl Fn(&str) -> Option<EntryKind>) -> Vec<FileEntry> {
         let Url::Http(start) = &self.start else { return Vec::new() };
         let start = PagePath::of(start);
         let mut found: Vec<FoundLink> = mem::take(&mut self.pages.found).into_values().collect();
         // `/a/` gets `a/index.html` before `/a`, which is usually redirected to `/a/`.
         found.sort_by_key(|link| !link.path.is_directory());
+        let is_directory = |path: &str| earlier_kind(path) == Some(EntryKind::Directory);
+        let is_file = |path: &str| earlier_kind(path) == Some(EntryKind::File);
         // Directories first: `/a/b` keeps its path if there is a page `/a` too.
         let (paths, case_probe) = (&mut self.pages.paths, &self.case_probe);
-        let directories: Vec<Option<String>> =
-            found.iter().map(|link| paths.assign_directory(&link.path, &start, case_probe)).collect();
+        let directories: Vec<Option<String>> = found
+            .iter()
+            .map(|link| paths.assign_directory(&link.path, &start, is_file, case_probe))
+            .collect();
         let mut files = Vec::new();
         for (link, directory) in found.into_iter().zip(directories) {
             let paths = &mut self.pages.paths;
             let path = directory.and_then(|directory| {
-                paths.assign_file(&link.path, &directory, &is_directory, &self.case_probe)
+                paths.assign_file(&link.path, &directory, is_directory, &self.case_probe)
             });
             match path {
                 None => self.pages.skipped.nameless += 1,

@@ -147,12 +147,13 @@ impl PagePaths {
         self.used_files.remove(path);
     }
 
-    /// Gives the directories of `page` local paths: sanitised names below the directory of `start`. Returns `None` if a
-    /// name cannot be sanitised.
+    /// Gives the directories of `page` local paths: sanitised names below the directory of `start`. `is_file` returns
+    /// `true` for paths of files of an earlier run. Returns `None` if a name cannot be sanitised.
     pub(super) fn assign_directory(
         &mut self,
         page: &PagePath,
         start: &PagePath,
+        is_file: impl Fn(&str) -> bool,
         case_probe: &CaseProbe,
     ) -> Option<String> {
         let known = if page.is_below(start) { start.directories.len() } else { 0 };
@@ -167,6 +168,7 @@ impl PagePaths {
             let path = join(&local, &name);
             // Outside the start directory, directories with the same sanitised name share a local directory.
             let is_free = !self.is_file(&path, case_probe)
+                && !is_file(&path)
                 && (!page.is_below(start) || !self.is_directory(&path, case_probe));
             local = if is_free { path } else { format!("{path}~{:08x}", identity_of(key) >> 96) };
             self.used_directories.insert(&local);

@@ -288,7 +288,7 @@ fn linked(tree: &mut Tree, page: &FileEntry, links: &[&str]) -> Vec<(String, Str
     for link in links {
         tree.add_link(page, link, false).expect("a link");
     }
-    let files = tree.take_linked_files(|_| false);
+    let files = tree.take_linked_files(|_| None);
     let mut found: Vec<_> = files.into_iter().map(|file| (file.path, file.url.to_string())).collect();
     found.sort();
     found
@@ -375,10 +375,10 @@ fn linked_files_that_differ_only_in_case_get_distinct_names_where_case_is_folded
 fn link_that_is_too_deep_is_followed_from_a_page_nearer_to_the_start() {
     let (mut tree, page) = site("http://h/", TreeRules { max_depth: 1, ..TreeRules::default() });
     tree.add_link(&page, "http://h/a", false).expect("a link");
-    let deeper = tree.take_linked_files(|_| false).remove(0);
+    let deeper = tree.take_linked_files(|_| None).remove(0);
     assert_eq!(linked(&mut tree, &deeper, &["http://h/b", "http://h/b"]), []);
     assert_eq!(tree.skipped_links().too_deep, 1);
     tree.add_link(&deeper, "http://h/image", true).expect("a link");
-    assert_eq!(tree.take_linked_files(|_| false).len(), 1, "requisites belong to their page");
+    assert_eq!(tree.take_linked_files(|_| None).len(), 1, "requisites belong to their page");
     assert_eq!(linked(&mut tree, &page, &["http://h/b"]).len(), 1);
 }

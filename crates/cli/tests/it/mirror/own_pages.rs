@@ -197,6 +197,28 @@ fn directory_gets_another_name_when_a_saved_file_has_its_name() {
     }
 }
 
+/// An earlier run saved `/d/post` as a file, and its page has got pages below it.
+#[test]
+fn page_that_an_earlier_run_saved_as_a_file_gets_pages_below_it() {
+    let home = |links: &str| format!("<title>x</title>{links}");
+    let before = [("/d/", &*home("<a href=post>p</a>")), ("/d/post", "<title>old</title>")];
+    let links = home("<a href=post>p</a><a href=post/comments>c</a>");
+    let after = [("/d/", &*links), ("/d/post", "<title>new post</title>"), ("/d/post/comments", "comments")];
+    let dir = temp_dir();
+    let (server, changed) = (site(&before), site(&after));
+    run_mirror(&server.url("/d/"), dir.path(), "").assert_exit(0);
+    assert_eq!(list_files(dir.path()), ["index.html", "post"]);
+    // The second server stands for the same host.
+    let option = format!("--connect-to {}:{}", server.addr(), changed.addr());
+    for _ in 0..2 {
+        run_mirror(&server.url("/d/"), dir.path(), &option).assert_exit(0);
+        let files = list_files(dir.path());
+        assert_eq!((files.len(), &*files[1]), (3, "post"), "{files:?}");
+        assert!(files[2].starts_with("post~") && files[2].ends_with("/comments"), "{files:?}");
+        assert_eq!(fs::read_to_string(dir.path().join("post")).expect("a file"), "<title>new post</title>");
+    }
+}
+
 #[test]
 fn globs_and_depth_limit_the_followed_links() {
     for (options, expected, count) in [

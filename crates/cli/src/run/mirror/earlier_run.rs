@@ -1,0 +1,64 @@
+//! Files and directories that earlier runs of a mirror left at the paths of entries.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+
+use fetch_url::EntryKind;
+use fetch_url::mirror::Finished;
+
+use super::MirrorWalker;
+use crate::job::MirrorJob;
+use crate::run::context::Run;
+use crate::run::delete_extraneous::remove_entry_of_other_kind;
+
+impl MirrorWalker {
+    /// Returns the kind of a local directory, or of a file that an earlier run fetched. A redirected file may have created
+    /// a directory that has the local name of a link.
+    pub(super) fn earlier_kind(&self, path: &str, run: &Run, job: &MirrorJob) -> Option<EntryKind> {
+        let local = job.directory.join(path);
+        if local.is_dir() {
+            return Some(EntryKind::Directory);
+        }
+        let is_file = fs::symlink_metadata(&local).is_ok_and(|file| file.is_file());
+        let is_earlier = || self.earlier_files(run).contains_key(path);
+        (is_file && is_earlier()).then_some(EntryKind::File)
+    }
+
+    /// Returns the files that earlier runs fetched. If the journal cannot be read, there are none; the error is reported at
+    /// the end of the run.
+    pub(super) fn earlier_files(&self, run: &Run) -> &BTreeMap<String, Finished> {
+        let read = || Some(run.journal.as_ref()?.journal().borrow_mut().finished().unwrap_or_default());
+        self.earlier_files.get_or_init(|| read().unwrap_or_default())
+    }
+
+    /// With `--delete`, removes the local file or directory whose path is needed for an entry that has changed its
+    /// kind.
+    pub(super) fn remove_entry_of_other_kind(
+        &self,
+        path: &str,
+        is_directory: bool,
+        run: &Run,
+        job: &MirrorJob,
+    ) {
+        let is_in_the_way = |file: &Metadata| if is_directory { file.is_file() } else { file.is_dir() };
+        let deletes = job.deletes && !self.has_ordinary_pages() && !run.options.is_dry_run;
+        if !deletes || !fs::symlink_metadata(job.directory.join(path)).is_ok_and(|file| is_in_the_way(&file))
+        {
+            return;
+        }
+        let earlier = self.earlier_files(run);
+        let deleted = remove_entry_of_other_kind(
+            &job.directory,
+            path,
+            !is_directory,
+            earlier,
+            &self.listed_names.borrow(),
+        );
+        self.deleted.set(self.deleted.get() + deleted);
+    }
+
+    /// Returns the number of local files that were deleted because an entry has changed its kind.
+    pub(in crate::run) const fn deleted(&self) -> u64 {
+        self.deleted.get()
+    }
+}
