@@ -9,6 +9,15 @@ use fetch_url::mirror::SkippedLinks;
 use fetch_url::url::Url;
 use fetch_url::{Error, Meta, Receipt};
 
+/// The reason why a successful transfer of a mirror has no file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoFile {
+    /// A link that does not lead to a file.
+    SkippedLink,
+    /// Other entries are fetched instead: the target of a redirect, or the entries of a directory.
+    Replaced,
+}
+
 /// The result of one transfer.
 pub(crate) struct TransferReport {
     /// Number of the transfer, from 0.
@@ -29,6 +38,8 @@ pub(crate) struct TransferReport {
     pub(crate) file_id: Option<(u64, u64)>,
     /// `true` if the file was already present or unchanged.
     pub(crate) is_skipped: bool,
+    /// The reason why there is no file, although nothing failed.
+    pub(crate) no_file: Option<NoFile>,
     /// For a redirected link of a mirror, the final URL on the same server. This transfer saves nothing; the final URL
     /// is fetched as a separate link.
     pub(crate) moved_to: Option<Url<'static>>,
@@ -58,6 +69,7 @@ impl TransferReport {
             file: None,
             file_id: None,
             is_skipped: false,
+            no_file: None,
             moved_to: None,
             received: 0,
             receipt: None,
@@ -72,6 +84,11 @@ impl TransferReport {
     pub(crate) fn end(&mut self, error: Option<Error>) {
         self.elapsed = self.started.elapsed();
         self.error = error;
+    }
+
+    /// Records that the transfer has no file, although nothing failed.
+    pub(crate) fn set_no_file(&mut self, why: NoFile) {
+        (self.no_file, self.file) = (Some(why), None);
     }
 
     /// Returns the exit status of the transfer.
@@ -97,6 +114,8 @@ pub(crate) struct Totals {
     pub(crate) files: u64,
     /// Number of files that were already present or unchanged.
     pub(crate) skipped: u64,
+    /// Number of links of a mirror that do not lead to a file.
+    pub(crate) links_without_file: u64,
     /// Number of fetched files whose completeness is assumed, not proven.
     pub(crate) assumed: u64,
     /// Number of failed transfers.
@@ -118,6 +137,7 @@ impl Totals {
         Self {
             files: 0,
             skipped: 0,
+            links_without_file: 0,
             assumed: 0,
             failed: 0,
             deleted: 0,
@@ -132,10 +152,12 @@ impl Totals {
     pub(crate) fn count(&mut self, report: &TransferReport) {
         self.bytes += report.received;
         self.assumed += u64::from(report.receipt.as_ref().is_some_and(Receipt::is_assumed));
-        match (&report.error, report.is_skipped) {
+        match (&report.error, report.no_file) {
             (Some(_), _) => self.failed += 1,
-            (None, true) => self.skipped += 1,
-            (None, false) => self.files += 1,
+            (None, Some(NoFile::SkippedLink)) => self.links_without_file += 1,
+            (None, Some(NoFile::Replaced)) => {}
+            (None, None) if report.is_skipped => self.skipped += 1,
+            (None, None) => self.files += 1,
         }
     }
 }

@@ -63,6 +63,7 @@ fn summary_text(tally: &Totals, is_resumable: bool) -> String {
     for (count, what) in [
         (tally.assumed, "assumed complete"),
         (tally.skipped, "already present"),
+        (tally.links_without_file, "skipped"),
         (tally.deleted, "deleted"),
         (tally.skipped_links.other_servers, "on other servers"),
         (tally.outside_tree + tally.skipped_links.outside_start, "outside the start directory"),
@@ -106,9 +107,11 @@ mod tests {
         assert!(summary_text(&tally, true).starts_with("1 file, 2.00 KiB in 0.0 s"));
         assert!(!summary_text(&tally, true).contains(';'));
         (tally.files, tally.failed, tally.skipped, tally.deleted) = (3, 1, 2, 4);
+        tally.links_without_file = 10;
         let text = summary_text(&tally, true);
         assert!(
-            text.contains("3 files") && text.contains("; 2 already present; 4 deleted; 1 failed\n  hint: ")
+            text.contains("3 files")
+                && text.contains("; 2 already present; 10 skipped; 4 deleted; 1 failed\n  hint: ")
         );
         assert!(!summary_text(&tally, false).contains("hint"));
         tally.outside_tree = 5;

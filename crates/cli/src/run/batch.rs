@@ -25,7 +25,7 @@ use super::transfer::run_transfer;
 use super::work::{PlannedTransfer, Work};
 use crate::job::{Output, Transfer, with_target_hint};
 use crate::render::{self, summary};
-use crate::report::{Totals, TransferReport};
+use crate::report::{NoFile, Totals, TransferReport};
 
 /// Runs all transfers. Returns the exit status of the first one that failed, or 0.
 pub(super) async fn run_all(run: &Rc<Run>) -> u8 {
@@ -148,8 +148,11 @@ impl Batch {
             report = TransferReport::begin(number, url);
             error = self.run_alternative(url, transfer, &mut report).await.err();
         }
-        if error.as_ref().is_some_and(may_be_directory_or_link) && self.handle_non_file(&transfer) {
-            (error, report.is_skipped) = (None, true);
+        if error.as_ref().is_some_and(may_be_directory_or_link)
+            && let Some(why) = self.handle_non_file(&transfer)
+        {
+            error = None;
+            report.set_no_file(why);
         }
         if let Some(walker) = &self.queue.walker {
             walker.finish_transfer(&transfer, &report, error.is_none());
@@ -218,11 +221,11 @@ impl Batch {
     }
 
     /// Handles an entry that could not be fetched as a file: queues it as a directory, or skips a link that does not
-    /// lead to a file. Returns `true` if the entry was handled.
-    fn handle_non_file(&self, transfer: &Transfer) -> bool {
-        let (Some(entry), Some(walker)) = (&transfer.entry, &self.queue.walker) else { return false };
+    /// lead to a file. Returns `None` if the entry could not be handled.
+    fn handle_non_file(&self, transfer: &Transfer) -> Option<NoFile> {
+        let (Some(entry), Some(walker)) = (&transfer.entry, &self.queue.walker) else { return None };
         match entry.uncertain_kind {
-            Some(UncertainKind::Unknown) => walker.queue_as_directory(entry),
+            Some(UncertainKind::Unknown) => walker.queue_as_directory(entry).then_some(NoFile::Replaced),
             Some(_) => {
                 if self.run.log.prints_notes {
                     let url = mask_password(&transfer.url);
@@ -231,9 +234,9 @@ impl Batch {
                         .progress
                         .suspend_while(|| render::print_note_for(&url, text, self.run.options.format));
                 }
-                true
+                Some(NoFile::SkippedLink)
             }
-            None => false,
+            None => None,
         }
     }
 

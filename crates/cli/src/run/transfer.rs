@@ -20,7 +20,7 @@ use crate::job::{Output, Transfer};
 use crate::render;
 use crate::render::listing::{self, ListingStyle};
 use crate::render::progress::{ProgressMode, TransferProgress};
-use crate::report::TransferReport;
+use crate::report::{NoFile, TransferReport};
 
 /// Fetches `request` and writes the object to the output of `transfer`. The result is recorded in `report`.
 pub(super) async fn run_transfer(
@@ -135,7 +135,8 @@ fn reject_error(response: &mut Response, run: &Run) -> Result<(), Error> {
 fn is_moved(transfer: &Transfer, meta: &Meta, report: &mut TransferReport) -> bool {
     let is_moved = transfer.entry.as_ref().is_some_and(|entry| entry.is_moved_to(&meta.url));
     if is_moved {
-        (report.moved_to, report.is_skipped) = (Some(meta.url.clone()), true);
+        report.moved_to = Some(meta.url.clone());
+        report.set_no_file(NoFile::Replaced);
     }
     is_moved
 }

@@ -1,8 +1,10 @@
 //! Output of `mirror`: `--events`, `--write-out`, `--silent` and error messages.
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
-use crate::support::mirror::{run_mirror_with, small_tree_handler};
+use crate::support::mirror::{file_url, html_reply, run_mirror_with, small_tree_handler};
 use crate::support::{http_server, http_server_first_then, temp_dir};
 use fetch_url_tests::HttpResponse;
 
@@ -125,4 +127,31 @@ fn redirect_and_retry_of_listings_have_numbers_of_their_own_in_events() {
     let (listings, files) = (numbers(&["hop", "retry"]), numbers(&["start"]));
     assert_eq!(listings.len(), 2, "{events:?}");
     assert!(listings.iter().all(|number| *number < 100 && !files.contains(number)), "{listings:?} {files:?}");
+}
+
+/// A link that does not lead to a file, and a page that is redirected to another page.
+#[test]
+fn entries_without_a_file_do_not_count_as_present() {
+    let (source, target) = (temp_dir(), temp_dir());
+    symlink("nowhere", source.path().join("dangling")).expect("a link");
+    let server = http_server(|request| match request.path().as_str() {
+        "/d/" => html_reply("<title>x</title><a href=old>1</a>"),
+        "/d/old" => HttpResponse::new(301).header("Location", "/d/new"),
+        _ => HttpResponse::new(200).body("text"),
+    });
+    for (url, links, files) in [(file_url(source.path()), 1, 0), (server.url("/d/"), 0, 2)] {
+        let target = target.path().join(links.to_string());
+        let result = run_mirror_with(&url, &target, &["--events", "-"]);
+        let events = parse_json_lines(&result.assert_exit(0).stdout_text());
+        let end = events.last().expect("a summary");
+        let counts = ["links_without_file", "skipped", "files"].map(|name| end[name].as_u64());
+        assert_eq!(counts, [Some(links), Some(0), Some(files)], "{url}: {end}");
+        assert_eq!(result.stderr.contains("; 1 skipped"), links == 1, "{}", result.stderr);
+        assert!(!result.stderr.contains("already present"), "{}", result.stderr);
+        for done in events.iter().filter(|event| event["event"] == "done") {
+            let file = done["file"].as_str();
+            assert_eq!(done["skipped"].as_bool(), Some(file.is_none()), "{done}");
+            assert!(file.is_none_or(|file| Path::new(file).exists()), "{done}");
+        }
+    }
 }
