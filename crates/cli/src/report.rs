@@ -40,6 +40,8 @@ pub(crate) struct TransferReport {
     pub(crate) is_skipped: bool,
     /// The reason why there is no file, although nothing failed.
     pub(crate) no_file: Option<NoFile>,
+    /// The size that the listing of a mirror states, if the file must have it.
+    pub(crate) listed_size: Option<u64>,
     /// For a redirected link of a mirror, the final URL on the same server. This transfer saves nothing; the final URL
     /// is fetched as a separate link.
     pub(crate) moved_to: Option<Url<'static>>,
@@ -70,6 +72,7 @@ impl TransferReport {
             file_id: None,
             is_skipped: false,
             no_file: None,
+            listed_size: None,
             moved_to: None,
             received: 0,
             receipt: None,

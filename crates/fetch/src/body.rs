@@ -52,6 +52,8 @@ pub struct Body {
     /// Offset in the object of the first byte of this body.
     offset: u64,
     expected: Option<u64>,
+    /// The size of the object as a listing states it, which is only a proof of what is missing.
+    listed_size: Option<u64>,
     received: u64,
     proof: Proof,
     /// The size limit in bytes.
@@ -103,6 +105,7 @@ impl Body {
             source,
             offset: 0,
             expected,
+            listed_size: None,
             received: 0,
             proof,
             max_size: None,
@@ -197,11 +200,6 @@ impl Body {
     pub(crate) const fn accepting_growth(mut self) -> Self {
         self.may_grow = true;
         self
-    }
-
-    /// Returns the name of the terminator that was missing at the end of the body.
-    pub(crate) fn missing_terminator(&self) -> Option<&'static str> {
-        self.terminator_check.missing()
     }
 
     /// Puts `bytes` before the object. These bytes do not count towards the length, the limits or the

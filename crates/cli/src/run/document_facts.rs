@@ -1,9 +1,13 @@
-//! Compares an object with the size and checksum that a Metalink document or the header of the response states.
+//! Compares an object with the size and checksum that a Metalink document, the header of the response or the listing of
+//! a mirror states.
 
-use fetch_url::{Checksum, Code, Error, Meta, Phase, Response, http};
+use fetch_url::ftp::FtpOptions;
+use fetch_url::url::{FtpPath, Typecode, Url};
+use fetch_url::{Checksum, Code, Content, Error, Meta, Phase, Request, Response, http};
 
 use super::context::Run;
 use crate::job::Transfer;
+use crate::report::TransferReport;
 
 /// Checks the size of the object of `response`, and returns the checksum that it must have.
 pub(super) fn check(
@@ -31,4 +35,32 @@ pub(super) fn check_size(transfer: &Transfer, meta: &Meta) -> Result<(), Error> 
 pub(super) fn digest_to_check(meta: &Meta, run: &Run) -> Option<Checksum> {
     let is_whole = run.options.range.is_none() && !run.options.include;
     if run.options.uses_duplicates && is_whole { http::digest(meta) } else { None }
+}
+
+/// Returns the size that the listing states for the file of `request`, or `None` if the file may have another one: a text
+/// whose line ends are converted, a link, or an entry of another protocol, whose size may be rounded.
+pub(super) fn listed_size(transfer: &Transfer, request: &Request) -> Option<u64> {
+    let entry = transfer.entry.as_deref().filter(|entry| entry.uncertain_kind.is_none())?;
+    let is_exact = match &entry.url {
+        Url::Ftp(url) => {
+            let typecode = url.path().and_then(FtpPath::typecode);
+            matches!(typecode, None | Some(Typecode::Image))
+                && !request.extra::<FtpOptions>().is_some_and(|options| options.ascii)
+        }
+        Url::Http(_) | Url::File(_) => true,
+        _ => false,
+    };
+    entry.size.filter(|_| is_exact)
+}
+
+/// Checks at the end of the body that it is not shorter than the listing states. With a content coding the sizes cannot
+/// be compared.
+pub(super) fn with_listed_size(mut response: Response, report: &mut TransferReport) -> Response {
+    let is_coded = response.meta.fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-encoding"));
+    report.listed_size = report.listed_size.filter(|_| !is_coded);
+    response.content = match (response.content, report.listed_size) {
+        (Content::Body(body), Some(size)) => Content::Body(body.with_listed_size(size)),
+        (content, _) => content,
+    };
+    response
 }

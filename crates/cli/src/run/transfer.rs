@@ -30,6 +30,7 @@ pub(super) async fn run_transfer(
     permit: Option<Arc<HostPermit>>,
     report: &mut TransferReport,
 ) -> Result<(), Error> {
+    report.listed_size = document_facts::listed_size(transfer, &request);
     let result = run_stages(run, transfer, request, permit, report).await;
     run.open_files.borrow_mut().remove(&report.number);
     run.output_paths.end(report.number);
@@ -216,6 +217,7 @@ async fn save_response(
     run: &Run,
     report: &mut TransferReport,
 ) -> Result<(), Error> {
+    let response = document_facts::with_listed_size(response, report);
     let is_object = matches!(response.content, Content::Body(_) | Content::Listing(_));
     let mut response = with_output_format(response, file.is_some(), run);
     let refusal = response.status_error.take();

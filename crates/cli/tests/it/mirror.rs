@@ -11,6 +11,7 @@ mod gopher;
 mod index_pages;
 mod interrupted_runs;
 mod limits;
+mod listed_sizes;
 mod local;
 mod news;
 mod own_pages;

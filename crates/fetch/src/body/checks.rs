@@ -1,9 +1,23 @@
 //! Checks each chunk and the end of a body against the announced size and the limits.
 
-use super::{Body, Chunk, ResumeState, Source, Tail, size_limit_error, truncated_error};
+use super::{Body, Chunk, Proof, ResumeState, Source, Tail, size_limit_error, truncated_error};
 use crate::{Code, Error, Phase};
 
 impl Body {
+    /// Sets the size that a listing states for the object. A body whose completeness is only assumed and that ends
+    /// before this size is an error (`Code::Truncated`). A proven end counts more than a listing, and an object may
+    /// have grown since it was listed.
+    #[must_use]
+    pub const fn with_listed_size(mut self, size: u64) -> Self {
+        self.listed_size = Some(size);
+        self
+    }
+
+    /// Returns the name of the terminator that was missing at the end of the body.
+    pub(crate) fn missing_terminator(&self) -> Option<&'static str> {
+        self.terminator_check.missing()
+    }
+
     pub(super) fn check_chunk(
         &mut self,
         chunk: Option<Result<Chunk, Error>>,
@@ -49,6 +63,14 @@ impl Body {
         let requires_proof = self.limits.as_ref().is_some_and(|limits| limits.requires_proof());
         if let Err(error) = self.terminator_check.apply(requires_proof, &mut self.proof) {
             return Some(Err(error));
+        }
+        let size = self.offset + self.received;
+        if let (Proof::Assumed(_), Some(listed)) =
+            (self.proof, self.listed_size.filter(|&listed| size < listed))
+        {
+            let detail =
+                format!("the connection ended after {size} bytes; the listing states {listed} bytes");
+            return Some(Err(Error::new(Code::Truncated, Phase::Body, detail)));
         }
         match &self.source {
             Source::File(original) => original.check_unchanged().err().map(Err),

@@ -1,0 +1,105 @@
+//! Files whose size differs from the size in the listing.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use crate::support::mirror::{list_files, nginx_index_with_sizes, received_commands, run_mirror};
+use crate::support::{http_server, temp_dir};
+use fetch_url_tests::{
+    ContentCoding, Ending, FtpAction, FtpConfig, FtpRule, FtpServer, HttpResponse, HttpServer, encode,
+};
+
+const DATE: &str = "Thu, 01 Dec 1994 12:34:00 GMT";
+/// The content of the file, with the size of the listing.
+const CONTENT: &str = "0123456789";
+
+/// A server whose listing states the size of [`CONTENT`] for `/d/f`.
+struct Site {
+    server: HttpServer,
+    reply: Arc<Mutex<HttpResponse>>,
+}
+
+impl Site {
+    fn new(reply: HttpResponse) -> Self {
+        let reply = Arc::new(Mutex::new(reply));
+        let current = reply.clone();
+        let server = http_server(move |request| match request.path().as_str() {
+            "/d/" => nginx_index_with_sizes(&[("f", "10")]),
+            _ => current.lock().expect("a reply").clone(),
+        });
+        Self { server, reply }
+    }
+
+    fn set_reply(&self, reply: HttpResponse) {
+        *self.reply.lock().expect("a reply") = reply;
+    }
+
+    fn url(&self) -> String {
+        self.server.url("/d/")
+    }
+
+    /// Returns the number of requests for the file.
+    fn requests(&self) -> usize {
+        self.server.requests().iter().filter(|request| request.path() == "/d/f").count()
+    }
+}
+
+fn dated() -> HttpResponse {
+    HttpResponse::new(200).header("Last-Modified", DATE)
+}
+
+fn content(directory: &Path) -> String {
+    fs::read_to_string(directory.join("f")).unwrap_or_default()
+}
+
+#[test]
+fn body_without_proof_that_is_shorter_than_listed_is_truncated() {
+    let (site, dir) = (Site::new(dated().until_close("0123")), temp_dir());
+    let result = run_mirror(&site.url(), dir.path(), "");
+    result.assert_exit(18).assert_stderr_contains("after 4 bytes; the listing states 10 bytes");
+    assert_eq!(list_files(dir.path()), [""; 0]);
+    site.set_reply(dated().until_close(CONTENT));
+    run_mirror(&site.url(), dir.path(), "").assert_exit(0);
+    assert_eq!(content(dir.path()), CONTENT);
+}
+
+#[test]
+fn ftp_transfer_without_size_that_is_shorter_than_listed_is_truncated() {
+    let site = FtpConfig::new().file("/d/f", CONTENT).modified("/d/f", "19941201123400");
+    let site = site.without("SIZE").without("MDTM").final_reply("226 Transfer complete.\r\n");
+    let site = site.rule(FtpRule::on("RETR", FtpAction::CutData(4, Ending::Close)).nth(1));
+    let (server, dir) = (FtpServer::start(site).expect("a server on loopback"), temp_dir());
+    run_mirror(&server.url("d/"), dir.path(), "").assert_exit(18);
+    assert_eq!(list_files(dir.path()), [""; 0]);
+    run_mirror(&server.url("d/"), dir.path(), "").assert_exit(0);
+    assert_eq!(content(dir.path()), CONTENT);
+}
+
+#[test]
+fn file_that_has_grown_since_it_was_listed_is_saved() {
+    for reply in [dated().until_close("0123456789ab"), dated().body("0123456789ab")] {
+        let (site, dir) = (Site::new(reply), temp_dir());
+        run_mirror(&site.url(), dir.path(), "").assert_exit(0);
+        assert_eq!(content(dir.path()), "0123456789ab");
+    }
+}
+
+/// The listing states the size before the content coding, or with other line ends.
+#[test]
+fn size_of_coded_or_converted_file_is_not_compared_with_the_listing() {
+    let coded = encode(ContentCoding::Gzip, b"short").expect("a coder");
+    let coded = dated().header("Content-Encoding", "gzip").until_close(coded);
+    let (site, dir) = (Site::new(coded), temp_dir());
+    for _ in 0..2 {
+        run_mirror(&site.url(), dir.path(), "--compressed").assert_exit(0);
+    }
+    assert_eq!((&*content(dir.path()), site.requests()), ("short", 1));
+
+    let site = FtpConfig::new().file("/d/f", "one\r\ntwo\r\n").modified("/d/f", "19941201123400");
+    let (server, dir) = (FtpServer::start(site).expect("a server on loopback"), temp_dir());
+    for _ in 0..2 {
+        run_mirror(&server.url("d/"), dir.path(), "--use-ascii").assert_exit(0);
+    }
+    assert_eq!(received_commands(&server, "RETR").len(), 1, "{:?}", server.received_text());
+}
