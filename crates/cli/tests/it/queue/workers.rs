@@ -180,6 +180,9 @@ fn line_that_is_on_the_way_to_a_terminated_worker_is_given_back() {
     add("a");
     let mut worker = site.spawn_worker_of(&relay.queue("corpus"), &["--wait"]);
     site.wait_for_count("done", |count| count == 1);
+    // Until the first line is acknowledged, it counts as being in flight, and the worker has not requested another one.
+    site.wait_for_count("in_flight", |count| count == 0);
+    std::thread::sleep(Duration::from_millis(500));
     // The server hands the second line to the worker, whose network delays it until the worker was told to end.
     relay.set_cut(true);
     add("b");
