@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
 use tokio::net::TcpSocket;
 
-/// A port where nothing listens and that the operating system gives to nobody else until this value is dropped.
+/// A port where nothing listens. No other process gets it until this value is dropped.
 ///
 /// The address of a listener that was dropped is not enough: a test that runs at the same time may get its port.
 #[derive(Debug)]

@@ -52,7 +52,7 @@ pub struct Body {
     /// Offset in the object of the first byte of this body.
     offset: u64,
     expected: Option<u64>,
-    /// The size of the object as a listing states it, which is only a proof of what is missing.
+    /// The size of the object in a listing. A shorter body is incomplete.
     listed_size: Option<u64>,
     received: u64,
     proof: Proof,

@@ -23,12 +23,11 @@ pub struct Listing {
     terminator_check: TerminatorCheck,
     /// The page that the server sent instead of a listing; set at the end of the stream.
     kept_page: Arc<OnceLock<KeptPage>>,
-    /// The names that links of an index page may stand for; set at the end of the stream.
+    /// The names in links that are no entries; set at the end of the stream.
     other_names: Arc<OnceLock<OtherNames>>,
 }
 
-/// The names that the links of an index page may stand for although they are no entries, or `None` if they need too much
-/// memory.
+/// The names in the links of an index page that are no entries, or `None` if they need too much memory.
 pub(crate) type OtherNames = Option<Vec<Vec<u8>>>;
 
 /// An HTML page that is not a listing, with its size and validator.

@@ -299,7 +299,7 @@ impl Object {
         assembly: &Mutex<Assembly<'_>>,
     ) -> Result<(), Error> {
         let mut retry_state =
-            RetryState::new(request.request.retry_rules(self.fetcher.settings().policy.retry));
+            RetryState::new(request.original.retry_rules(self.fetcher.settings().policy.retry));
         loop {
             let segment = locked(assembly).segments[index].clone();
             if segment.next_offset > segment.last {
@@ -325,7 +325,7 @@ impl Object {
             };
             if let Err(error) = read_segment(index, body, assembly).await {
                 let reached = locked(assembly).segments[index].next_offset;
-                retry_state.backoff(&request.request, error, reached, &self.deadline).await?;
+                retry_state.backoff(&request.original, error, reached, &self.deadline).await?;
             }
         }
     }

@@ -107,9 +107,9 @@ impl IndexPage {
         }
     }
 
-    /// Takes the names that the links of the page may stand for although they are no entries: their texts, and the last
-    /// parts of their paths and query values. Links to the page, its parent directories and its sort orders are left out.
-    /// At the end of the page, a file of such a name need not be absent. Returns `None` if the names need more than 1 MiB.
+    /// Takes the names in the links of the page that are no entries: their texts, and the last parts of their paths and
+    /// query values. The directory may have files of these names. Links to the page, its parent directories and its sort
+    /// orders are left out. Complete at the end of the page. Returns `None` if the names need more than 1 MiB.
     pub fn take_names_of_other_links(&mut self) -> Option<Vec<Vec<u8>>> {
         self.other_links.take_names()
     }

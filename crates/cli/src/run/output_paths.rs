@@ -11,6 +11,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use fetch_url::internal::fold_case;
+use fetch_url::output::FileSink;
 use fetch_url::{Checksum, Code, Error, Phase};
 
 use super::case_folding::CaseFolding;
@@ -197,14 +198,13 @@ impl OutputPaths {
     pub(super) fn check_replaced(
         &self,
         path: &Path,
-        replaced: Option<FileId>,
+        file: &FileSink,
         is_named_by_user: bool,
     ) -> Result<(), Error> {
-        let Some(id) = replaced else { return Ok(()) };
-        if self.is_finished(id) {
+        if file.replaced_file_id().is_some_and(|id| self.is_finished(id)) {
             return Err(conflict(path));
         }
-        if !is_named_by_user && self.read.contains(&id) {
+        if !is_named_by_user && file.existing_file_id().is_some_and(|id| self.read.contains(&id)) {
             let detail = format!("{} is a file that this command reads, and is not replaced", path.display());
             return Err(
                 usage_error(detail).with_hint("choose another directory with --output-dir, or -o FILE")

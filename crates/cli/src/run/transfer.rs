@@ -97,7 +97,8 @@ async fn run_stages(
         }
         file => file,
     };
-    let mut response = run.fetcher.fetch(request.resuming(resume)).await?;
+    let response = run.fetcher.fetch(request.resuming(resume)).await?;
+    let mut response = document_facts::with_listed_size(response, report);
     report.meta = Some(response.meta.clone());
     header_files::dump_header(&response.meta, run)?;
     reject_error(&mut response, run)?;
@@ -180,7 +181,7 @@ fn open_file(
     let Some(path) = path else { return Ok(None) };
     let file = output::open(path, existing_file::length(path, transfer, run), transfer, run)?;
     if !reserved.is_repeated() {
-        run.output_paths.check_replaced(path, file.replaced_file_id(), transfer.is_named_by_user())?;
+        run.output_paths.check_replaced(path, &file, transfer.is_named_by_user())?;
     }
     Ok(Some(file))
 }
@@ -217,7 +218,6 @@ async fn save_response(
     run: &Run,
     report: &mut TransferReport,
 ) -> Result<(), Error> {
-    let response = document_facts::with_listed_size(response, report);
     let is_object = matches!(response.content, Content::Body(_) | Content::Listing(_));
     let mut response = with_output_format(response, file.is_some(), run);
     let refusal = response.status_error.take();

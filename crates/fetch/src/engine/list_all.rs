@@ -26,8 +26,8 @@ pub struct DirectoryListing {
     /// redirected to another directory, and it is not empty. Failing servers may return empty, truncated or
     /// unrelated pages.
     pub is_complete: bool,
-    /// Names that links of an HTML index page may stand for although they are no entries, such as links to another server. A
-    /// file of such a name need not be absent from the directory.
+    /// Names in links of an HTML index page that are no entries, such as links to another server. The directory may have
+    /// files of these names.
     pub uncertain_names: Vec<Vec<u8>>,
     /// The HTML page that the server sent instead of a listing, if `IndexRule` keeps such pages. `entries` is
     /// then empty.

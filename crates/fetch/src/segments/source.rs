@@ -16,7 +16,8 @@ pub(super) struct Source {
 /// The request for a segment of an object.
 #[derive(Clone)]
 pub(super) struct SegmentRequest {
-    pub(super) request: Request,
+    /// The request of the caller.
+    pub(super) original: Request,
     /// The request to the resource that sent the metadata, if there were redirects.
     redirected: Option<ChainStart>,
 }
@@ -25,7 +26,7 @@ impl Source {
     /// Requests the metadata of the object.
     pub(super) async fn of(fetcher: &Fetcher, request: Request) -> Result<Self, Error> {
         let (meta, redirected) = engine::fetch_head(fetcher.settings(), request.clone()).await?;
-        Ok(Self { request: SegmentRequest { request, redirected }, meta })
+        Ok(Self { request: SegmentRequest { original: request, redirected }, meta })
     }
 
     /// Returns `true` if a response starts at `offset` and is of the same resource and version of the object. The
@@ -45,13 +46,13 @@ impl SegmentRequest {
             let request = start.request.clone().tried_once();
             start.with_request(request)
         });
-        Self { request: self.request.tried_once(), redirected }
+        Self { original: self.original.tried_once(), redirected }
     }
 
     /// Fetches a segment. The redirects are followed again, because the URL to which they lead may be valid for a short
     /// time only. If they lead to another resource now, such as another mirror, the first one is asked.
     pub(super) async fn fetch(&self, fetcher: &Fetcher, segment: &Segment) -> Result<Response, Error> {
-        let response = fetcher.fetch(self.request.clone().range(segment.range())).await?;
+        let response = fetcher.fetch(self.original.clone().range(segment.range())).await?;
         match &self.redirected {
             Some(start) if resource_key(&response.meta.url) != resource_key(start.request.url()) => {
                 let request = start.request.clone().object().range(segment.range());
@@ -77,6 +78,6 @@ pub(super) async fn plan_copies(fetcher: &Fetcher, copies: Vec<Request>, size: u
 
 async fn plan_copy(fetcher: &Fetcher, request: Request, size: u64) -> Option<Source> {
     let mut source = Source::of(fetcher, request.clone().tried_once()).await.ok()?;
-    source.request.request = request;
+    source.request.original = request;
     (source.meta.head.size == Some(size) && source.meta.validator.is_some()).then_some(source)
 }

@@ -253,10 +253,14 @@ impl FileSink {
     /// Returns device and inode of the existing file that is replaced, or `None` if it has other hard links, which keep
     /// its content.
     pub fn replaced_file_id(&self) -> Option<(u64, u64)> {
-        match &self.kind {
-            FileKind::Direct(_) => None,
-            FileKind::Part(part) => part.replaced.as_ref().filter(|file| file.nlink() == 1).map(file_id),
-        }
+        let FileKind::Part(part) = &self.kind else { return None };
+        part.replaced.as_ref().filter(|file| file.nlink() == 1).map(file_id)
+    }
+
+    /// Returns device and inode of the existing file that is replaced, also if it has other hard links.
+    pub fn existing_file_id(&self) -> Option<(u64, u64)> {
+        let FileKind::Part(part) = &self.kind else { return None };
+        part.replaced.as_ref().map(file_id)
     }
 
     /// Returns `true` if the target is a device or FIFO, which is written directly, from its start to its end.

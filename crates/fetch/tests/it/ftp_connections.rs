@@ -9,16 +9,19 @@ fn fetcher_without_retries() -> Fetcher {
     Fetcher::builder().policy(policy).build()
 }
 
-/// The server keeps the offset of REST for the next RETR. Without SIZE, as for a text, nothing else shows that the
-/// beginning is missing.
-#[tokio::test]
-async fn connection_is_closed_after_a_rejected_transfer_with_an_offset() {
+fn server_that_rejects_the_first_retr() -> FtpServer {
     let config = FtpConfig::new()
         .file("/one", "0123456789")
         .file("/two", "abcdefghij")
         .rule(FtpRule::on("RETR", FtpAction::Answer(b"550 Permission denied.\r\n".to_vec())).nth(1));
-    let server = FtpServer::start(config).expect("a server");
-    let fetcher = fetcher_without_retries();
+    FtpServer::start(config).expect("a server")
+}
+
+/// The server keeps the offset of REST for the next RETR. Without SIZE, as for a text, nothing else shows that the
+/// beginning is missing.
+#[tokio::test]
+async fn connection_is_closed_after_a_rejected_transfer_with_an_offset() {
+    let (server, fetcher) = (server_that_rejects_the_first_retr(), fetcher_without_retries());
     let rest = ByteRange::Span { first: 4, last: None };
     let request = Request::new(&server.url("/one")).expect("a URL").range(rest);
     let error = fetcher.fetch(request).await.expect_err("RETR is rejected");
@@ -30,12 +33,7 @@ async fn connection_is_closed_after_a_rejected_transfer_with_an_offset() {
 
 #[tokio::test]
 async fn connection_is_reused_after_a_rejected_transfer_without_an_offset() {
-    let config = FtpConfig::new()
-        .file("/one", "0123456789")
-        .file("/two", "abcdefghij")
-        .rule(FtpRule::on("RETR", FtpAction::Answer(b"550 Permission denied.\r\n".to_vec())).nth(1));
-    let server = FtpServer::start(config).expect("a server");
-    let fetcher = fetcher_without_retries();
+    let (server, fetcher) = (server_that_rejects_the_first_retr(), fetcher_without_retries());
     assert!(fetcher.get(server.url("/one")).await.is_err(), "RETR is rejected");
     let text = fetcher.get(server.url("/two;type=a")).await.expect("a response").text().await;
     assert_eq!(text.expect("the text"), "abcdefghij");

@@ -225,6 +225,12 @@ fn file_that_an_option_reads_is_not_replaced_by_an_object_unless_the_user_names_
     write_file(dir.path(), "f", "dot-names\n");
     let result = run_fetch_url_in(dir.path(), ["mirror", "-K", "f", &server.url("/"), "."]);
     assert!(result.exit != 0 && read_text_file(dir.path(), "f") == "dot-names\n", "{result:?}");
+    // Also if the file has another name.
+    write_file(dir.path(), "f", "globoff\n");
+    fs::hard_link(dir.path().join("f"), dir.path().join("other")).expect("a link");
+    let result = run_fetch_url_in(dir.path(), ["-K", "f", "-O", &url]);
+    result.assert_exit(2).assert_stderr_contains("a file that this command reads");
+    assert_eq!(read_text_file(dir.path(), "f"), "globoff\n");
 }
 
 #[test]
