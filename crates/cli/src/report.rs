@@ -40,7 +40,8 @@ pub(crate) struct TransferReport {
     pub(crate) is_skipped: bool,
     /// The reason why there is no file, although nothing failed.
     pub(crate) no_file: Option<NoFile>,
-    /// The size that the listing of a mirror states, if the file must have it.
+    /// The size of the file in the listing of a mirror, if it is exact. A file of another size is saved, but it is
+    /// not the version that was listed.
     pub(crate) listed_size: Option<u64>,
     /// For a redirected link of a mirror, the final URL on the same server. This transfer saves nothing; the final URL
     /// is fetched as a separate link.

@@ -68,20 +68,25 @@ impl JournalFile {
         is_unchanged.then_some(file)
     }
 
-    /// Returns `true` if an earlier run fetched the file and the listing states no modification time, so that metadata
-    /// must be requested to detect a change.
+    /// Returns `true` if an earlier run fetched the file, but its version cannot be compared with the listing, so that
+    /// metadata must be requested to detect a change: the listing states no modification time, or the file was not the
+    /// version that is listed.
     pub(super) fn needs_metadata(&self, transfer: &Transfer, path: &Path) -> bool {
-        let has_no_facts = transfer.entry.as_deref().is_some_and(|entry| facts_from_listing(entry).is_none());
-        let knows = |file: &Metadata| {
-            self.journal.borrow().contains_source(&name(transfer, path), &source(transfer), file)
-        };
-        has_no_facts && regular_file(path).is_some_and(|file| knows(&file))
+        let Some(entry) = transfer.entry.as_deref() else { return false };
+        let Some(file) = regular_file(path) else { return false };
+        let (name, journal) = (name(transfer, path), self.journal.borrow());
+        let has_no_facts = facts_from_listing(entry).is_none();
+        has_no_facts && journal.contains_source(&name, &source(transfer), &file)
+            || journal.contains_source(&name, &unlisted_source(transfer), &file)
     }
 
     /// Returns `true` if the metadata of the server matches the file.
     pub(super) fn is_same(&self, transfer: &Transfer, path: &Path, meta: &Meta) -> bool {
         let (Some(file), Some(facts)) = (regular_file(path), facts_from_metadata(meta)) else { return false };
-        self.journal.borrow().has(&name(transfer, path), &source(transfer), &facts, &file)
+        let (name, journal) = (name(transfer, path), self.journal.borrow());
+        [source(transfer), unlisted_source(transfer)]
+            .iter()
+            .any(|source| journal.has(&name, source, &facts, &file))
     }
 
     /// Returns `true` if earlier runs have recorded files.
@@ -97,18 +102,20 @@ impl JournalFile {
         file: &Metadata,
         report: &TransferReport,
     ) -> Option<Error> {
-        let meta = report.meta.as_ref();
+        let is_listed_version = report.listed_size.is_none_or(|size| size == file.len());
+        let source = if is_listed_version { source(transfer) } else { unlisted_source(transfer) };
         let facts = match transfer.entry.as_deref() {
             None => String::new(),
             Some(entry) => {
+                let meta = report.meta.as_ref();
                 let is_settled = meta.is_none_or(|meta| !is_recent(entry, meta));
-                let facts = facts_from_listing(entry).filter(|_| is_settled);
+                let facts = facts_from_listing(entry).filter(|_| is_listed_version && is_settled);
                 // `?` means that nothing is known about the version; the entry only records that this program created
                 // the file.
                 facts.or_else(|| facts_from_metadata(meta?)).unwrap_or_else(|| "?".to_owned())
             }
         };
-        self.journal.borrow_mut().add(&name(transfer, path), &source(transfer), &facts, file).err()
+        self.journal.borrow_mut().add(&name(transfer, path), &source, &facts, file).err()
     }
 
     /// Writes the lines of the finished files. Returns the error of the first write that fails.
@@ -139,6 +146,13 @@ fn source(transfer: &Transfer) -> String {
         (None, Some(checksum)) => format!("{checksum} {}", mask_password(&transfer.url)),
         (None, None) => mask_password(&transfer.url),
     }
+}
+
+/// Returns the source of a file that is not the version in the listing, such as an error page with status 200: what the
+/// listing states belongs to it, so that a changed line of the listing is enough to fetch the file again.
+fn unlisted_source(transfer: &Transfer) -> String {
+    let listed = transfer.entry.as_deref().and_then(facts_from_listing).unwrap_or_default();
+    format!("{} {listed}", source(transfer))
 }
 
 /// Returns size and modification time from the listing, from which a change is detected, or `None` if the listing has

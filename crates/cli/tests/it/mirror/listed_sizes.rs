@@ -76,6 +76,36 @@ fn ftp_transfer_without_size_that_is_shorter_than_listed_is_truncated() {
     assert_eq!(content(dir.path()), CONTENT);
 }
 
+/// A complete response of another size, such as a page with status 200 that announces maintenance.
+#[test]
+fn file_of_another_size_than_listed_is_fetched_again_until_it_is_the_listed_one() {
+    for reply in [HttpResponse::new(200).body("Down."), dated().body("Down for maintenance.")] {
+        let (site, dir) = (Site::new(reply), temp_dir());
+        run_mirror(&site.url(), dir.path(), "").assert_exit(0);
+        assert!(content(dir.path()).starts_with("Down"));
+        site.set_reply(
+            HttpResponse::new(200).header("Last-Modified", "Thu, 01 Dec 1994 12:34:56 GMT").body(CONTENT),
+        );
+        run_mirror(&site.url(), dir.path(), "").assert_exit(0);
+        assert_eq!(content(dir.path()), CONTENT);
+        let before = site.requests();
+        run_mirror(&site.url(), dir.path(), "").assert_exit(0);
+        assert_eq!(site.requests(), before, "the listing shows that it is unchanged");
+    }
+}
+
+#[test]
+fn file_of_another_size_than_listed_is_not_fetched_again_if_its_metadata_are_unchanged() {
+    let (site, dir) = (Site::new(dated().body("always longer")), temp_dir());
+    for _ in 0..3 {
+        run_mirror(&site.url(), dir.path(), "").assert_exit(0);
+    }
+    let requests = site.server.requests();
+    let methods: Vec<_> =
+        requests.iter().filter(|request| request.path() == "/d/f").map(|request| &*request.method).collect();
+    assert_eq!(methods, ["GET", "HEAD", "HEAD"]);
+}
+
 #[test]
 fn file_that_has_grown_since_it_was_listed_is_saved() {
     for reply in [dated().until_close("0123456789ab"), dated().body("0123456789ab")] {
