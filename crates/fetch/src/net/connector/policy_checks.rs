@@ -1,6 +1,7 @@
 //! The network policy: which ports and addresses may be contacted.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::Ordering;
 
 use fetch_url_core::{Host, Url};
@@ -9,6 +10,9 @@ use super::{Connector, UrlChooser};
 use crate::net::address::AddressClass;
 use crate::net::ports;
 use crate::{Code, Error, Hint, Phase};
+
+/// A port for a socket that sends nothing (RFC 863).
+const DISCARD_PORT: u16 = 9;
 
 /// The addresses that a request may contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,9 +153,24 @@ impl Connector {
 fn covers(refused: SocketAddr, address: SocketAddr) -> bool {
     let (ip, own) = (address.ip().to_canonical(), refused.ip().to_canonical());
     // A connection to the unspecified address reaches the loopback address.
-    let is_here = |ip: IpAddr| ip.is_loopback() || ip.is_unspecified();
     refused.port() == address.port()
-        && (own == ip || own.is_unspecified() && is_here(ip) || own.is_loopback() && ip.is_unspecified())
+        && (own == ip
+            || own.is_unspecified() && is_of_this_computer(ip)
+            || own.is_loopback() && ip.is_unspecified())
+}
+
+/// Returns `true` if a connection to `ip` would reach this computer.
+fn is_of_this_computer(ip: IpAddr) -> bool {
+    ip.is_loopback() || ip.is_unspecified() || source_address(ip).is_ok_and(|source| source == ip)
+}
+
+/// Returns the local address of connections to `ip`. It is `ip` itself if that belongs to this computer. A UDP socket has
+/// a local address without sending anything.
+fn source_address(ip: IpAddr) -> io::Result<IpAddr> {
+    let any: IpAddr = if ip.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect((ip, DISCARD_PORT))?;
+    Ok(socket.local_addr()?.ip())
 }
 
 /// Returns `true` for `localhost` and every name below it.
@@ -180,6 +199,17 @@ mod tests {
             let parse = |text: &str| text.parse::<SocketAddr>().expect("an endpoint");
             assert_eq!(covers(parse(refused), parse(address)), expected, "{refused} {address}");
         }
+    }
+
+    #[test]
+    fn unspecified_endpoint_covers_each_address_of_this_computer() {
+        let documentation = IpAddr::from([203, 0, 113, 77]);
+        // Without a route there is no address but that of the loopback interface.
+        let own = source_address(documentation).unwrap_or(Ipv4Addr::LOCALHOST.into());
+        let refused = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 80));
+        assert!(covers(refused, SocketAddr::from((own, 80))), "{own}");
+        assert!(!covers(refused, SocketAddr::from((own, 81))), "{own}");
+        assert!(!covers(refused, SocketAddr::from((documentation, 80))));
     }
 
     #[test]
