@@ -33,6 +33,7 @@ pub(crate) mod serve;
 mod tls;
 mod transfer;
 mod typed_url;
+mod upload;
 mod url_globs;
 
 use std::io::IsTerminal as _;

@@ -1,15 +1,14 @@
 //! Transfers: URLs and their outputs.
 
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fetch_url::http::RequestBody;
 use fetch_url::mirror::{FileEntry, OrdinaryPage};
-use fetch_url::url::{PercentEncoded, charset, mask_password};
+use fetch_url::url::mask_password;
 use fetch_url::{Checksum, Code, Error, Phase};
 
-use super::{news, url_globs};
+use super::{news, upload, url_globs};
 use crate::error::usage_error;
 use crate::flags::{FetchFlags, Format, GivenOptions};
 
@@ -110,8 +109,8 @@ pub(super) fn transfers(flags: &FetchFlags, given: &GivenOptions) -> Result<Vec<
     let mut all = Vec::new();
     for text in &flags.urls {
         let (output, file) = (outputs.next(), uploads.next());
-        let upload = file.map(|file| upload(file)).transpose()?;
-        let text = file.map_or_else(|| text.clone(), |file| with_file_name(text, file));
+        let upload = file.map(|file| upload::body(file)).transpose()?;
+        let text = file.map_or_else(|| text.clone(), |file| upload::with_file_name(text, file));
         if flags.batch.globoff || !text.contains(['[', '{']) {
             all.push(transfer(text, output, upload));
             continue;
@@ -132,27 +131,6 @@ pub(super) fn transfers(flags: &FetchFlags, given: &GivenOptions) -> Result<Vec<
         }
     }
     Ok(all)
-}
-
-/// Returns the body of `-T`.
-fn upload(file: &Path) -> Result<RequestBody, Error> {
-    RequestBody::file(file).map_err(|error| {
-        let hint = match file.to_str() {
-            Some("-") => "-X PUT --data-binary @- sends standard input",
-            _ => "-T sends a file, as in curl; wget's -T is --read-timeout SECONDS",
-        };
-        usage_error(format!("-T {}: {error}", file.display())).with_hint(hint)
-    })
-}
-
-/// Appends the name of a file that is sent to a URL that ends with a slash.
-fn with_file_name(url: &str, file: &Path) -> String {
-    match file.file_name() {
-        Some(name) if url.ends_with('/') => {
-            format!("{url}{}", PercentEncoded::encode(name.as_bytes(), charset::UCHAR))
-        }
-        _ => url.to_owned(),
-    }
 }
 
 fn outputs(flags: &FetchFlags, given: &GivenOptions) -> Vec<Output> {

@@ -7,7 +7,9 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{http_server, run_fetch_url_in, run_measuring_memory, run_shell, temp_dir};
+use crate::support::{
+    http_server, http_server_first_then, run_fetch_url_in, run_measuring_memory, run_shell, temp_dir,
+};
 use fetch_url_tests::{HttpResponse, ProxyServer};
 
 /// Size of the file that is sent, in bytes: more than the buffers of a socket.
@@ -83,24 +85,53 @@ fn post_is_not_repeated_after_the_server_may_have_processed_it() {
 
 /// Opening and closing a FIFO would end its writer and lose its data.
 #[test]
-fn fifo_to_send_is_opened_once_or_not_at_all() {
+fn fifo_to_send_is_opened_once() {
     let server = http_server(|_| HttpResponse::new(200));
     let dir = temp_dir();
     let fifo = dir.path().join("fifo");
     run_shell("mkfifo \"$1\"", [&fifo]).assert_exit(0);
     let url = server.url("/");
-    for option in ["--data-binary", "--json"] {
+    for (option, prefix) in [("--data-binary", "@"), ("--json", "@"), ("-T", "")] {
         let script = "(i=0; while [ $i -lt 9999 ]; do echo 123456789; i=$((i+1)); done >\"$1\") & \
-            timeout -k 1 20 \"$F\" --retry 0 \"$3\" \"@$1\" \"$2\"";
-        run_shell(script, [fifo.as_os_str(), url.as_ref(), option.as_ref()]).assert_exit(0);
+            timeout -k 1 20 \"$F\" --retry 0 \"$3\" \"$4$1\" \"$2\"";
+        let arguments = [fifo.as_os_str(), url.as_ref(), option.as_ref(), prefix.as_ref()];
+        run_shell(script, arguments).assert_exit(0);
         let request = server.requests().pop().expect("a request");
         assert!(request.body == "123456789\n".repeat(9999).as_bytes(), "{option}: {}", request.body.len());
     }
-    let sent = server.requests().len();
-    let script = "(echo kept >\"$1\") & timeout -k 1 20 \"$F\" --retry 0 -T \"$1\" \"$2\"; code=$?; cat \"$1\"; exit $code";
-    let result = run_shell(script, [fifo.as_os_str(), url.as_ref()]);
-    result.assert_exit(2).assert_stderr_contains("not a regular file");
-    assert_eq!((result.stdout_text().as_str(), server.requests().len()), ("kept\n", sent));
+}
+
+#[test]
+fn standard_input_is_uploaded_as_a_whole_in_each_attempt() {
+    let numbers: String = (1..=30_000).map(|number| format!("{number}\n")).collect();
+    let challenge =
+        || HttpResponse::new(401).header("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"");
+    let moved = || HttpResponse::new(307).header("Location", "/other/");
+    for (case, first) in
+        [("401", challenge()), ("a redirect", moved()), ("no response", HttpResponse::raw(""))]
+    {
+        let server = http_server_first_then(move |_| first.clone(), |_| HttpResponse::new(201));
+        let script = "seq 30000 | \"$F\" --retry 1 --retry-delay 0.01 --digest -u me:pw -T - \"$1\"";
+        run_shell(script, [server.url("/dir/")]).assert_exit(0);
+        let requests = server.requests();
+        assert_eq!(requests.len(), 2, "{case}");
+        for request in requests {
+            assert!(request.path().ends_with('/') && request.method == "PUT", "{case}: {request:?}");
+            assert!(request.body == numbers.as_bytes(), "{case}: {} bytes", request.body.len());
+        }
+    }
+}
+
+#[test]
+fn empty_standard_input_is_an_upload_without_bytes() {
+    let server = http_server(|_| HttpResponse::new(201));
+    run_shell("\"$F\" -T . \"$1\" </dev/null", [server.url("/name")]).assert_exit(0);
+    let request = server.requests().pop().expect("a request");
+    assert_eq!((request.header_text("content-length"), request.body.len()), (Some("0"), 0));
+    let twice = "\"$F\" -T - -T - \"$1\" \"$1\" </dev/null";
+    run_shell(twice, [server.url("/name")])
+        .assert_exit(2)
+        .assert_stderr_contains("standard input is read by -T");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,7 +27,15 @@ pub struct RequestBody(Arc<[Piece]>);
 #[derive(Clone, Debug)]
 enum Piece {
     Bytes(Bytes),
-    File { path: PathBuf, size: u64 },
+    File {
+        path: PathBuf,
+        size: u64,
+    },
+    /// A file that stays open, because it may have no name.
+    OpenFile {
+        file: Arc<File>,
+        size: u64,
+    },
 }
 
 impl RequestBody {
@@ -44,6 +53,19 @@ impl RequestBody {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         };
         Ok(Self([Piece::File { path, size: metadata.len() }].into()))
+    }
+
+    /// Returns a body with the content of an open regular file, such as one without a name, from its start. Its size is the
+    /// size at this moment.
+    ///
+    /// # Errors
+    /// Its metadata cannot be read, or it is not a regular file.
+    pub fn open_file(file: File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        Ok(Self([Piece::OpenFile { file: Arc::new(file), size: metadata.len() }].into()))
     }
 
     /// Returns a body that consists of `bodies`, one after the other.
@@ -78,7 +100,7 @@ impl Piece {
     const fn size(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
-            Self::File { size, .. } => *size,
+            Self::File { size, .. } | Self::OpenFile { size, .. } => *size,
         }
     }
 
@@ -90,7 +112,10 @@ impl Piece {
                     let detail = format!("reading the request body from {}", path.display());
                     Error::io(Code::Usage, Phase::Request, &detail, error)
                 })?;
-                OutgoingPiece::File { file, rest: *size }
+                OutgoingPiece::File { file: Arc::new(file), offset: 0, size: *size }
+            }
+            Self::OpenFile { file, size } => {
+                OutgoingPiece::File { file: file.clone(), offset: 0, size: *size }
             }
         })
     }
@@ -112,10 +137,11 @@ pub(super) struct OutgoingBody {
 
 enum OutgoingPiece {
     Bytes(Bytes),
-    /// A file, and the number of its bytes that were not read yet.
+    /// A file, the offset of the next byte to read, and the number of its bytes to send.
     File {
-        file: File,
-        rest: u64,
+        file: Arc<File>,
+        offset: u64,
+        size: u64,
     },
 }
 
@@ -125,8 +151,7 @@ impl OutgoingBody {
         loop {
             let chunk = match self.pieces.front_mut()? {
                 OutgoingPiece::Bytes(bytes) => Ok(bytes.split_to(bytes.len().min(CHUNK_SIZE))),
-                OutgoingPiece::File { rest: 0, .. } => Ok(Bytes::new()),
-                OutgoingPiece::File { file, rest } => read_chunk(file, rest),
+                OutgoingPiece::File { file, offset, size } => read_chunk(file, offset, *size),
             };
             match chunk {
                 Ok(chunk) if chunk.is_empty() => self.pieces.pop_front(),
@@ -143,15 +168,17 @@ impl OutgoingBody {
     }
 }
 
-fn read_chunk(file: &mut File, rest: &mut u64) -> io::Result<Bytes> {
-    let length = usize::try_from(*rest).unwrap_or(CHUNK_SIZE).min(CHUNK_SIZE);
+/// Reads the bytes from `offset`. Returns no bytes at the end.
+fn read_chunk(file: &File, offset: &mut u64, size: u64) -> io::Result<Bytes> {
+    let rest = size - *offset;
+    let length = usize::try_from(rest).unwrap_or(CHUNK_SIZE).min(CHUNK_SIZE);
     let mut chunk = BytesMut::zeroed(length);
-    let count = file.read(&mut chunk)?;
-    if count == 0 {
+    let count = file.read_at(&mut chunk, *offset)?;
+    if count == 0 && rest > 0 {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the file to send has become shorter"));
     }
     chunk.truncate(count);
-    *rest -= count as u64;
+    *offset += count as u64;
     Ok(chunk.freeze())
 }
 
@@ -182,6 +209,8 @@ impl Body for OutgoingBody {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     fn read_all(body: &RequestBody) -> io::Result<Vec<u8>> {
@@ -215,5 +244,19 @@ mod tests {
         std::fs::remove_file(&path).expect("remove file");
         assert_eq!(body.open(Upload::unlimited()).err().expect("no file").code(), Code::Usage);
         assert!(RequestBody::file(dir.path()).is_err(), "a directory");
+    }
+
+    #[test]
+    fn open_file_is_sent_from_its_start_each_time() {
+        let mut file = tempfile::tempfile().expect("create file");
+        file.write_all(&[7; 100_000]).expect("write file");
+        let body = RequestBody::open_file(file).expect("a regular file");
+        for _ in 0..2 {
+            assert_eq!(read_all(&body).expect("all bytes"), [7; 100_000]);
+        }
+        let empty =
+            RequestBody::open_file(tempfile::tempfile().expect("create file")).expect("a regular file");
+        assert_eq!(read_all(&empty).expect("no bytes"), [0; 0]);
+        assert!(RequestBody::open_file(File::open("/dev/null").expect("open")).is_err(), "a device");
     }
 }
