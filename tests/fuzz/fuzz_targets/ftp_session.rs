@@ -62,6 +62,7 @@ fn request(text: &str, choice: u8) -> FtpRequest {
         ascii: false,
         list: false,
         list_verb: if choice & 0x10 == 0 { ListVerb::Mlsd } else { ListVerb::Nlst },
+        queries_time_of_text: false,
     };
     let parsed = parse(text).expect("a URL");
     let Url::Ftp(url) = parsed.url else { panic!("{text}") };

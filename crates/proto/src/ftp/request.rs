@@ -15,6 +15,8 @@ pub struct FtpRequest {
     pub cwds: Vec<Vec<u8>>,
     /// The operation to perform in the last directory.
     pub operation: Operation,
+    /// Query the modification time also of a file that is retrieved as text.
+    pub queries_time_of_text: bool,
 }
 
 /// The operation of an [`FtpRequest`], performed in its last directory.
@@ -126,6 +128,8 @@ pub struct RequestOptions {
     pub list: bool,
     /// The command for listings.
     pub list_verb: ListVerb,
+    /// Query the modification time also of a file that is retrieved as text. That of other files is always queried.
+    pub queries_time_of_text: bool,
 }
 
 impl FtpRequest {
@@ -139,6 +143,7 @@ impl FtpRequest {
             return Ok(Self {
                 cwds: Vec::new(),
                 operation: if options.stat_only { Operation::ChangeDir } else { list },
+                queries_time_of_text: options.queries_time_of_text,
             });
         };
         let cwds: Vec<Vec<u8>> = path.cwds().map(|cwd| cwd.decode().into_owned()).collect();
@@ -164,7 +169,7 @@ impl FtpRequest {
         } else {
             Operation::Retrieve { name, transfer_type: transfer_type_of(path.typecode(), options.ascii) }
         };
-        Ok(Self { cwds, operation })
+        Ok(Self { cwds, operation, queries_time_of_text: options.queries_time_of_text })
     }
 
     /// Returns the same request with another listing command; other operations stay as they are.
@@ -210,6 +215,8 @@ impl FtpRequest {
                 commands.push(Command::with_safe_argument(Verb::Type, transfer_type));
                 if *transfer_type == TransferType::Image {
                     commands.push(Command::with_argument(Verb::Size, name.clone())?);
+                }
+                if *transfer_type == TransferType::Image || self.queries_time_of_text {
                     commands.push(Command::with_argument(Verb::Mdtm, name.clone())?);
                 }
                 commands.push(Command::new(Verb::Epsv));
@@ -301,6 +308,8 @@ mod tests {
         let options = RequestOptions { ascii: true, ..RequestOptions::default() };
         assert_eq!(commands("ftp://h/b", &options), "TYPE A · EPSV · RETR b");
         assert_eq!(commands("ftp://h/b;type=i", &options), "TYPE I · SIZE b · MDTM b · EPSV · RETR b");
+        let options = RequestOptions { queries_time_of_text: true, ..RequestOptions::default() };
+        assert_eq!(commands("ftp://h/b;type=a", &options), "TYPE A · MDTM b · EPSV · RETR b");
         let options = RequestOptions { list: true, list_verb: ListVerb::Mlsd, ..RequestOptions::default() };
         assert_eq!(commands("ftp://h/b", &options), "CWD b · EPSV · MLSD");
         let options = RequestOptions { method: CwdMethod::NoCwd, ..options };

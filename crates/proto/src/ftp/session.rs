@@ -168,8 +168,11 @@ impl Session {
             }
             Operation::ChangeDir => {}
             Operation::Retrieve { name, transfer_type: TransferType::Image } => self.queue_stat(name)?,
-            Operation::Retrieve { transfer_type, .. } => {
+            Operation::Retrieve { transfer_type, name } => {
                 self.queued.push_back(Command::with_safe_argument(Verb::Type, transfer_type));
+                if request.queries_time_of_text {
+                    self.queued.push_back(Command::with_argument(Verb::Mdtm, name.as_slice())?);
+                }
             }
         }
         self.queued.extend(last);

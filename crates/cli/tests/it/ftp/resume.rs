@@ -403,6 +403,21 @@ fn time_condition_skips_unchanged_object() {
 }
 
 #[test]
+fn time_condition_skips_unchanged_text() {
+    for (condition, expected) in [("1994-12-01", "a\n"), ("1994-12-02", "")] {
+        let config = FtpConfig::new().file("/t", "a\n").modified("/t", "19941201123456");
+        let server = start_server(config);
+        for arguments in [
+            ["-z", condition, &server.url("/t;type=a")].as_slice(),
+            &["-B", "-z", condition, &server.url("/t")],
+        ] {
+            let result = run_fetch_url(arguments);
+            assert_eq!(result.assert_exit(0).stdout_text(), expected, "{arguments:?}");
+        }
+    }
+}
+
+#[test]
 fn remote_time_sets_the_file_time_unless_mdtm_is_malformed() {
     let (server, target) = (start_server(test_config()), empty_target());
     fetch_to_target(&target, &server, "-R").assert_exit(0);

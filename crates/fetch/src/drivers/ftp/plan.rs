@@ -48,7 +48,7 @@ impl FtpPlan {
             port: request.url().port().unwrap_or(21),
             is_implicit_tls: url.scheme().security == Security::Tls,
             login: request.login().cloned(),
-            ftp_request: ftp_request(url, &options, wants_head, fallbacks)?,
+            ftp_request: ftp_request(url, &options, wants_head, request.condition(), fallbacks)?,
             range: request.wanted_range().filter(|_| !wants_head),
             resume: request.resume().filter(|_| !wants_head).cloned(),
             condition: request.condition(),
@@ -64,7 +64,7 @@ impl FtpPlan {
     /// Returns the same plan with other fallbacks.
     pub(super) fn with_fallbacks(mut self, fallbacks: Fallbacks) -> Result<Self, Error> {
         if let Url::Ftp(url) = &self.url {
-            self.ftp_request = ftp_request(url, &self.options, self.wants_head, fallbacks)?;
+            self.ftp_request = ftp_request(url, &self.options, self.wants_head, self.condition, fallbacks)?;
         }
         self.fallbacks = fallbacks;
         Ok(self)
@@ -145,13 +145,21 @@ fn ftp_request(
     url: &FtpUrl<'_>,
     options: &FtpOptions,
     stat_only: bool,
+    condition: Option<Condition>,
     fallbacks: Fallbacks,
 ) -> Result<FtpRequest, Error> {
     let is_auto = options.method == FtpMethod::Auto;
     let method = if is_auto && fallbacks.no_cwd { CwdMethod::NoCwd } else { options.method.cwd_method() };
     let list_verb = fallbacks.list_verb.unwrap_or_else(|| options.listing.verb());
-    let (ascii, list) = (options.ascii, options.force_listing);
-    Ok(FtpRequest::new(url, &RequestOptions { method, stat_only, ascii, list, list_verb })?)
+    let options = RequestOptions {
+        method,
+        stat_only,
+        ascii: options.ascii,
+        list: options.force_listing,
+        list_verb,
+        queries_time_of_text: condition.is_some(),
+    };
+    Ok(FtpRequest::new(url, &options)?)
 }
 
 impl fmt::Display for FtpPlan {
