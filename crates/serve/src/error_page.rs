@@ -60,16 +60,22 @@ fn hint_text(error: &Error) -> Option<String> {
 
 /// Returns the answer for a request that is refused before anything is fetched.
 pub(crate) fn fault_answer(head: Option<&RequestHead>, fault: &HeadFault) -> Answer {
+    let code = match fault.status {
+        StatusCode::PRECONDITION_FAILED => "precondition_failed",
+        // only-if-cached (RFC 9111 §5.2.1.7).
+        StatusCode::GATEWAY_TIMEOUT => "not_stored",
+        _ => "bad_request",
+    };
     let page = ErrorPage {
         status: fault.status,
-        code: "bad_request",
+        code,
         detail: &fault.detail,
         hint: None,
         url: None,
         form: Form::Path,
     };
     let mut answer = problem(head, &page);
-    answer.error = Some(("bad_request", fault.detail.clone()));
+    answer.error = Some((code, fault.detail.clone()));
     answer
 }
 

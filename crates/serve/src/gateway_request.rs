@@ -18,12 +18,19 @@ use crate::shared::Shared;
 
 /// The request fields that are forwarded to http servers in path form: no cookies and no logins, which a browser keeps
 /// for the host of this server.
-const FORWARDED_FIELDS: [&str; 6] =
-    ["accept", "accept-language", "if-match", "if-none-match", "if-unmodified-since", "user-agent"];
+const FORWARDED_FIELDS: [&str; 7] = [
+    "accept",
+    "accept-language",
+    "if-match",
+    "if-modified-since",
+    "if-none-match",
+    "if-unmodified-since",
+    "user-agent",
+];
 /// The request fields that are not forwarded in proxy form, because the fetcher makes its own. `If-Range` is left out
 /// together with its range.
-const OWN_FIELDS: [&str; 8] =
-    ["content-length", "expect", "host", "if-modified-since", "if-range", "range", "via", "proxy-connection"];
+const OWN_FIELDS: [&str; 7] =
+    ["content-length", "expect", "host", "if-range", "range", "via", "proxy-connection"];
 
 /// The object that a client asks for.
 #[derive(Debug)]
@@ -127,7 +134,8 @@ impl GatewayRequest {
         {
             request = request.range(range);
         }
-        if let Some(since) = modified_since(head) {
+        // An http server gets the fields of all conditions.
+        if let Some(since) = modified_since(head).filter(|_| !matches!(url, Url::Http(_))) {
             request = request.only_if(Condition::ModifiedSince(since));
         }
         match &url {

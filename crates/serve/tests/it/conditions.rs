@@ -5,7 +5,8 @@ use fetch_url_tests::{
     WaisConfig, WaisDatabase, WaisDocument, WaisServer,
 };
 
-use crate::support::TestServer;
+use crate::cache::with_cache;
+use crate::support::{TestServer, options};
 
 fn ftp() -> FtpServer {
     let config = FtpConfig::new().file("/a.txt", "0123456789").modified("/a.txt", "19941201123456");
@@ -136,5 +137,40 @@ fn range_of_an_object_of_unknown_size_is_stated_as_it_is_sent() {
         let reply = server.get(&target, &[&format!("Range: {range}")]);
         assert_eq!((reply.status, reply.field("content-range")), (status, shown), "{range}: {reply:?}");
         assert!(reply.text() == content && reply.is_complete, "{range}: {reply:?}");
+    }
+}
+
+#[test]
+fn http_server_that_ignores_a_condition_on_the_time_sends_the_whole_object() {
+    let time = "Thu, 01 Dec 1994 12:34:56 GMT";
+    let http = HttpServer::start(move |_| {
+        HttpResponse::new(200).header("ETag", "\"v1\"").header("Last-Modified", time).body("object")
+    });
+    let (http, (with_cache, _folder)) = (http.expect("starts"), with_cache());
+    for options in [options(), with_cache] {
+        let server = TestServer::with(options);
+        for (number, since) in [time, "Fri, 02 Dec 1994 12:34:56 GMT"].into_iter().enumerate() {
+            for target in [http.url(&format!("/{number}")), format!("/{}", http.url(&format!("/{number}")))] {
+                let reply = server.get(&target, &[&format!("If-Modified-Since: {since}")]);
+                assert_eq!((reply.status, reply.text().as_str()), (200, "object"), "{reply:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn http_server_answers_a_condition_on_the_time() {
+    let http = HttpServer::start(|request| match request.header_text("if-modified-since") {
+        Some("any date") => HttpResponse::new(304).header("ETag", "\"v1\""),
+        _ => HttpResponse::new(200).body("object"),
+    });
+    let (http, server) = (http.expect("starts"), TestServer::start());
+    for target in [http.url("/a"), format!("/{}", http.url("/a"))] {
+        let reply = server.get(&target, &["If-Modified-Since: any date"]);
+        assert_eq!(
+            (reply.status, reply.body.len(), reply.field("etag")),
+            (304, 0, Some("\"v1\"")),
+            "{reply:?}"
+        );
     }
 }

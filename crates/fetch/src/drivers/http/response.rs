@@ -43,7 +43,7 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
         }
         StatusCode::PARTIAL_CONTENT => partial_response(plan, response, reply).map(Outcome::Response),
         StatusCode::NOT_MODIFIED | StatusCode::PRECONDITION_FAILED
-            if plan.condition.is_some() || status == StatusCode::NOT_MODIFIED && sends_etag(plan) =>
+            if plan.condition.is_some() || status == StatusCode::NOT_MODIFIED && sends_condition(plan) =>
         {
             let meta = response_meta(plan, &response, reply);
             Ok(Outcome::Response(Response::new(meta, Content::Unchanged)))
@@ -82,10 +82,12 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
     }
 }
 
-/// Returns `true` if the caller's header fields have a condition on the ETag.
-fn sends_etag(plan: &HttpPlan) -> bool {
-    let is_condition =
-        |field: &HeaderField| field.name.eq_ignore_ascii_case("If-None-Match") && field.value.is_some();
+/// Returns `true` if the caller's header fields have a condition that is answered with 304.
+fn sends_condition(plan: &HttpPlan) -> bool {
+    let is_condition = |field: &HeaderField| {
+        let names = ["If-None-Match", "If-Modified-Since"];
+        field.value.is_some() && names.iter().any(|name| field.name.eq_ignore_ascii_case(name))
+    };
     plan.options.headers.iter().any(is_condition)
 }
 
