@@ -53,7 +53,7 @@ impl Container {
     }
 }
 
-/// The elements without an end, from the outermost one, and whether they have entries that are not in a list with an end.
+/// The elements without an end, from the outermost one, and whether they have entries.
 #[derive(Default)]
 pub(super) struct OpenElements {
     elements: Vec<(Container, bool)>,
@@ -90,15 +90,12 @@ impl OpenElements {
         if crosses_list && matches!(container, Container::Block(_)) {
             return;
         }
-        // Entries in blocks are entries of the element around them, in which more blocks could have followed.
         let mut has_entries = false;
         for (element, own_entries) in self.elements.drain(start..).rev() {
             has_entries |= own_entries;
-            if element.is_list() {
-                self.is_broken |= has_entries && element != container;
-                has_entries = false;
-            }
+            self.is_broken |= has_entries && element.is_list() && element != container;
         }
+        // They are entries of the element around it, in which more could have followed: another row, list or block.
         if has_entries && container != Container::Page {
             self.add_entry();
         }

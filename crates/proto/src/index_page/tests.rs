@@ -213,19 +213,19 @@ fn generated_pages_are_distinguished_from_pages_with_links() {
 fn page_that_may_lack_entries_says_what_is_missing() {
     let whole = [
         "<title>Index of /d/</title><a href=a>a</a>",
-        "<html><table><tr><td><a href=a>a</a></td></tr></table>",
+        "<table><tr><td><a href=a>a</a></td></tr></table>",
         "<html><ul><li><a href=a>a</a></ul></html></html>",
         "<pre><a href=\"?C=N;O=D\">Name</a> <a href=\"?view=grid\">Grid</a> <a href=\"x?page=2\">x</a></pre>",
         // Links of the site, and a description below the entries.
         "<a href=\"https://blog.test/?p=12\">Blog</a> <a href=\"/shop/?page=2\">Shop</a><pre><a href=a>a</a></pre>",
         "<table><tr><td><a href=a>a</a></td></tr></table><ul><li>about",
-        "<html><body><table><tr><td><a href=a>a</a></td></tr></table><address>Apache",
+        "<html><body><table><tr><td><a href=a>a</a></td></tr></table><address>Apache</body>",
         "<div><div><a href=a>a</a></div></div>",
         // Elements that the end of the page ends.
         "<html><body><div><main><p><a href=a>a</a></p></body></html>",
         "<html><a href=a>a</a><br><div></body></html>",
         "<div><table><tr><td><div><a href=a>a</a></td></div></tr></table></div>",
-        "<div><table><tr><td></div><a href=a>a</a></td></tr></table>",
+        "<body><div><table><tr><td></div><a href=a>a</a></td></tr></table></body>",
     ];
     let (tag, element, pages) = (
         Some("the end of the last tag of the page"),
@@ -250,6 +250,13 @@ fn page_that_may_lack_entries_says_what_is_missing() {
         ("<html><main><section><span><a href=a>a</a></span>", element),
         ("<h1>Index of /d</h1><dl><dt><a href=a>a</a></dt>", element),
         ("<ol><li><a href=a>a</a>", element),
+        // Lists with an end, after which another one could have followed.
+        ("<html><table><tr><td><a href=a>a</a></td></tr></table>", element),
+        ("<html><body><table><tr><td><a href=a>a</a></td></tr></table><address>Apache", element),
+        ("<body><h2>A</h2><ul><li><a href=a>a</a></ul><h2>B</h2>", element),
+        ("<ul><li><ul><li><a href=a>a</a></li></ul></li>", element),
+        ("<div><table><tr><td><a href=a>a</a></td></tr></table><b>Fatal error</b>", element),
+        ("<div><table><tr><td></div><a href=a>a</a></td></tr></table>", element),
         ("<html><p><a href=a>a</a></p>", element),
         ("<body><a href=a>a</a><br>Fatal error: Allowed memory size exhausted", element),
         ("<a href=a>a", tag),
