@@ -56,7 +56,7 @@ pub struct Meta {
     /// header fields.
     pub(crate) secrets: Vec<SecretBytes>,
     /// `true` if a body that breaks off may be requested again from its beginning although it cannot be continued: the
-    /// object has a modification time, and the request changes nothing.
+    /// object has an entity tag or a modification time, and the request changes nothing.
     pub(crate) is_repeatable: bool,
 }
 

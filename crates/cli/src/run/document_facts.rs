@@ -47,7 +47,7 @@ pub(super) fn listed_size(transfer: &Transfer, request: &Request) -> Option<u64>
             matches!(typecode, None | Some(Typecode::Image))
                 && !request.extra::<FtpOptions>().is_some_and(|options| options.ascii)
         }
-        Url::Http(_) | Url::File(_) => true,
+        Url::Http(_) => true,
         _ => false,
     };
     entry.size.filter(|_| is_exact)

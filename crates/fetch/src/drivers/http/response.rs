@@ -292,6 +292,9 @@ fn response_meta(plan: &HttpPlan, response: &IncomingResponse, reply: String) ->
     meta.validator = validator_from_headers(headers);
     // Byte ranges exist for GET only.
     meta.is_resumable = plan.method == Method::GET && !has_content_coding(headers);
+    // Also with a weak entity tag: a restart joins no two versions.
+    meta.is_repeatable =
+        plan.method == Method::GET && (headers.contains_key(ETAG) || headers.contains_key(LAST_MODIFIED));
     meta.media_type = text(CONTENT_TYPE).map(str::to_owned);
     meta.suggested_name = headers
         .get(CONTENT_DISPOSITION)
