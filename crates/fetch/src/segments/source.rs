@@ -50,17 +50,19 @@ impl SegmentRequest {
     }
 
     /// Fetches a segment. The redirects are followed again, because the URL to which they lead may be valid for a short
-    /// time only. If they lead to another resource now, such as another mirror, the first one is asked.
+    /// time only. If they fail or lead to another resource now, such as another mirror, the first one is asked. If it
+    /// fails too, the redirects are followed with all retries.
     pub(super) async fn fetch(&self, fetcher: &Fetcher, segment: &Segment) -> Result<Response, Error> {
-        let response = fetcher.fetch(self.original.clone().range(segment.range())).await?;
-        match &self.redirected {
-            Some(start) if resource_key(&response.meta.url) != resource_key(start.request.url()) => {
-                let request = start.request.clone().object().range(segment.range());
-                let start = start.clone().with_request(request);
-                engine::fetch_from(fetcher.settings(), start).await
-            }
-            _ => Ok(response),
+        let again = self.original.clone().range(segment.range());
+        let Some(start) = &self.redirected else { return fetcher.fetch(again).await };
+        let redirected = fetcher.fetch(again.clone().tried_once()).await;
+        let is_first = |meta: &Meta| resource_key(&meta.url) == resource_key(start.request.url());
+        if redirected.as_ref().is_ok_and(|response| is_first(&response.meta)) {
+            return redirected;
         }
+        let request = start.request.clone().object().range(segment.range());
+        let first = engine::fetch_from(fetcher.settings(), start.clone().with_request(request)).await;
+        if first.is_err() && redirected.is_err() { fetcher.fetch(again).await } else { first }
     }
 }
 

@@ -357,6 +357,33 @@ fn segments_behind_a_redirector_are_of_one_mirror() {
     }
 }
 
+/// The redirector leads to the mirror for the metadata and the first segment only.
+#[test]
+fn segment_is_requested_from_the_first_mirror_if_its_redirect_fails() {
+    for (case, other) in [
+        ("another mirror without the file", HttpResponse::new(302).header("Location", "/missing")),
+        ("another mirror that refuses", HttpResponse::new(302).header("Location", "/refused")),
+        ("no redirect", HttpResponse::new(403)),
+        ("a busy redirector", HttpResponse::new(503)),
+    ] {
+        let (count, mirror) = (AtomicUsize::new(0), file_handler(content(), strong_etag_headers()));
+        let server = HttpServer::start(move |request| match request.path().as_str() {
+            "/o" if count.fetch_add(1, Ordering::Relaxed) < 2 => {
+                HttpResponse::new(302).header("Location", "/mirror")
+            }
+            "/o" => other.clone(),
+            "/mirror" => mirror(request),
+            "/missing" => HttpResponse::new(404),
+            _ => HttpResponse::new(403),
+        });
+        let (server, target) =
+            (server.expect("a server"), Target::new(OldFile::Present).expect("a directory"));
+        let result = run_in_segments(&target, &server.url("/o"), &[]);
+        assert_eq!(result.exit, 0, "{case}: {}", result.stderr);
+        assert_result(&result, 0, &target);
+    }
+}
+
 /// The bytes of the second segment do not belong to the object that the first one belongs to, although the entity tag
 /// is the same. They must not be kept for a resume, which would not compare them.
 #[test]
