@@ -1,5 +1,6 @@
 //! Partial downloads: `-C`, `-r`, retries within a run, segments.
 
+mod changed_objects;
 mod continue_at;
 mod copies;
 mod existing_files;

@@ -11,7 +11,7 @@ use crate::body::limits::BodyLimits;
 use crate::credentials::prompt::PasswordPrompt;
 use crate::net::connector::{Connector, UrlChooser};
 use crate::{
-    Code, Content, Deadline, Error, Event, Meta, Outcome, Phase, Proof, Redirect, Request, Response,
+    Code, Content, Deadline, Error, Event, Meta, Outcome, Phase, Proof, Redirect, Request, Response, Resume,
     RunContext,
 };
 
@@ -76,7 +76,7 @@ pub(super) async fn follow_redirects(
             Next::Finish(response) => {
                 let (limits, max_rate) = (settings.policy.limits, settings.max_rate.as_ref());
                 let limits = BodyLimits::new(limits, max_rate, deadline, connector.connection_info());
-                let mut response = with_limits(response, limits)?;
+                let mut response = with_known_bytes(with_limits(response, limits)?, sent.resume());
                 let is_redirected = chain.redirects() > 0;
                 let redirected = is_redirected.then(|| ChainStart::at_end(&sent, &chain, &earlier));
                 response.meta.requested_url = chain.start().clone();
@@ -222,6 +222,16 @@ fn apply_condition(mut response: Response, request: &Request) -> Response {
     let is_met = request.condition().is_none_or(|condition| condition.is_met_by(response.meta.head.modified));
     if !is_met && response.status_error.is_none() && !matches!(response.content, Content::Head) {
         response.content = Content::Unchanged;
+    }
+    response
+}
+
+/// Tells a body that continues a partial download the bytes before it, so that they are compared again if it breaks off.
+fn with_known_bytes(mut response: Response, resume: Option<&Resume>) -> Response {
+    if let (Content::Body(body), Some(resume)) = (&mut response.content, resume)
+        && response.meta.offset == resume.offset
+    {
+        body.set_tail(&resume.tail);
     }
     response
 }

@@ -96,10 +96,10 @@ impl Part {
         };
     }
 
-    /// Returns `true` if the file can be emptied and fetched again: bytes that were kept from an existing file
-    /// (`keep`) cannot be fetched again.
+    /// Returns `true` if the file can be emptied and fetched again. Bytes that were kept from an existing file without
+    /// comparing them (`keep_bytes` without `resume`) may not be of the object.
     pub(super) const fn can_restart(&self) -> bool {
-        self.options.keep_bytes == 0
+        self.options.keep_bytes == 0 || self.options.resume
     }
 
     /// Empties the file to receive another version of the object, which `meta` describes.

@@ -17,19 +17,19 @@ use fetch_url_tests::{
     file_handler, http_date, pattern_vec,
 };
 
-const SIZE: usize = 300_000;
-const CUT: usize = 200_000;
+pub(super) const SIZE: usize = 300_000;
+pub(super) const CUT: usize = 200_000;
 
 /// The first version of the file. The second version differs from it in every byte.
-fn first_version() -> Vec<u8> {
+pub(super) fn first_version() -> Vec<u8> {
     pattern_vec(0, SIZE)
 }
 
-fn second_version() -> Vec<u8> {
+pub(super) fn second_version() -> Vec<u8> {
     pattern_vec(0, SIZE).iter().map(|byte| !byte).collect()
 }
 
-fn file_options(etag: &str, ranges: RangeSupport) -> FileHeaders {
+pub(super) fn file_options(etag: &str, ranges: RangeSupport) -> FileHeaders {
     FileHeaders { etag: Some(etag.to_owned()), last_modified: None, ranges }
 }
 
@@ -43,12 +43,12 @@ fn truncated_reply(_: &HttpRequest) -> HttpResponse {
 }
 
 /// Runs fetch-url with a retry delay of 50 ms and output to a pipe.
-fn run_to_pipe(options: &str, url: &str) -> RunResult {
+pub(super) fn run_to_pipe(options: &str, url: &str) -> RunResult {
     run_fetch_url(["--retry-delay", "0.05"].into_iter().chain(options.split_whitespace()).chain([url]))
 }
 
 /// Runs fetch-url with a retry delay of 50 ms and output to a file.
-fn run_to_file(target: &Target, options: &str, url: &str) -> RunResult {
+pub(super) fn run_to_file(target: &Target, options: &str, url: &str) -> RunResult {
     let path = target.path();
     let output = ["-o", path.to_str().expect("a path in UTF-8")];
     run_fetch_url(
@@ -56,19 +56,19 @@ fn run_to_file(target: &Target, options: &str, url: &str) -> RunResult {
     )
 }
 
-fn new_target() -> Target {
+pub(super) fn new_target() -> Target {
     Target::new(OldFile::Present).expect("a directory")
 }
 
 /// Returns the Range field of each request, or `-` if it has none.
-fn request_ranges(server: &HttpServer) -> Vec<String> {
+pub(super) fn request_ranges(server: &HttpServer) -> Vec<String> {
     let range = |request: &HttpRequest| request.header_text("range").unwrap_or("-").to_owned();
     server.requests().iter().map(range).collect()
 }
 
-#[track_caller]
 /// Panics if the target differs from `content` or if a temporary file remains.
-fn assert_complete(target: &Target, content: &[u8], case: &str) {
+#[track_caller]
+pub(super) fn assert_complete(target: &Target, content: &[u8], case: &str) {
     let now = target.content().expect("readable").unwrap_or_default();
     let same = now.iter().zip(content).take_while(|(left, right)| left == right).count();
     assert!(now == content, "{case}: {} bytes instead of {}, equal up to {same}", now.len(), content.len());
@@ -269,63 +269,6 @@ fn pipe_output_is_one_version_with_retry_all_errors() {
         let server = http_server_first_then(truncated_reply, then);
         let result = run_to_pipe("--retry-all-errors", &server.url("/o"));
         assert_one_version(&result, &first_version(), case);
-    }
-}
-
-/// Starts a server whose first response, with these fields, breaks off at [`CUT`]. The later ones are of another version.
-fn server_that_breaks_off(fields: &[(&'static str, String)], how: RangeSupport) -> HttpServer {
-    let fields = fields.to_vec();
-    let first = move |_: &HttpRequest| {
-        let reply = HttpResponse::new(200).header("Accept-Ranges", "bytes");
-        let reply = fields.iter().fold(reply, |reply, (name, value)| reply.header(name, value));
-        reply.body(first_version()).cut_body_at(CUT as u64)
-    };
-    http_server_first_then(first, file_handler(second_version(), file_options("\"v2\"", how)))
-}
-
-/// An output that is not a file gets no byte twice, so a retry would be useless.
-fn assert_pipe_fails_without_a_retry(fields: &[(&'static str, String)]) {
-    for options in ["", "--retry-all-errors"] {
-        let pipe = server_that_breaks_off(fields, RangeSupport::IfRangeIgnored);
-        let result = run_to_pipe(options, &pipe.url("/o"));
-        assert!(result.assert_exit(18).stdout == first_version()[..CUT], "{options} {fields:?}");
-        assert_eq!(pipe.requests().len(), 1, "{options} {fields:?}");
-    }
-}
-
-#[test]
-fn without_validator_only_retry_all_errors_restarts_a_file() {
-    let (target, first) = (new_target(), server_that_breaks_off(&[], RangeSupport::Correct));
-    run_to_file(&target, "", &first.url("/o")).assert_exit(18);
-    assert_eq!((first.requests().len(), target.is_untouched().expect("a file")), (1, true));
-    for how in [RangeSupport::Correct, RangeSupport::IfRangeIgnored] {
-        let (target, all) = (new_target(), server_that_breaks_off(&[], how));
-        run_to_file(&target, "--retry-all-errors", &all.url("/o")).assert_exit(0);
-        assert_complete(&target, &second_version(), "all errors");
-        assert_eq!(request_ranges(&all), ["-", "-"]);
-    }
-    assert_pipe_fails_without_a_retry(&[]);
-}
-
-#[test]
-fn file_with_a_weak_validator_is_restarted_and_never_resumed() {
-    let now = http_date(std::time::SystemTime::now());
-    let (weak, old) = ("W/\"v1\"".to_owned(), "Thu, 01 Dec 1994 12:34:56 GMT".to_owned());
-    let rows: [&[(&'static str, String)]; 3] = [
-        &[("ETag", weak.clone())],
-        // Versions with different weak tags can have the same time.
-        &[("ETag", weak), ("Date", now.clone()), ("Last-Modified", old)],
-        // Modified within the last minute: it may change again within the same second.
-        &[("Date", now.clone()), ("Last-Modified", now)],
-    ];
-    for fields in rows {
-        for how in [RangeSupport::Correct, RangeSupport::IfRangeIgnored] {
-            let (target, server) = (new_target(), server_that_breaks_off(fields, how));
-            run_to_file(&target, "", &server.url("/o")).assert_exit(0);
-            assert_complete(&target, &second_version(), "a restart");
-            assert_eq!(request_ranges(&server), ["-", "-"], "{fields:?}");
-        }
-        assert_pipe_fails_without_a_retry(fields);
     }
 }
 
