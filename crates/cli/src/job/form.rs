@@ -162,6 +162,31 @@ impl FormField {
     }
 }
 
+/// Returns the files that the fields of `-F` read, for http or gopher.
+pub(super) fn files(http: &HttpFlags) -> Vec<String> {
+    let values = http.form.iter().filter_map(|text| Some(text.split_once('=')?.1));
+    values.flat_map(files_of).collect()
+}
+
+fn files_of(value: &str) -> Vec<String> {
+    let path = value.strip_prefix(['@', '<']);
+    let ends: &[char] = if value.starts_with('@') { &[';', ','] } else { &[';'] };
+    // An answer for gopher is the name of a file as a whole.
+    let mut files: Vec<String> = path.map(str::to_owned).into_iter().collect();
+    let mut rest = Words(path.unwrap_or(value));
+    loop {
+        let word = rest.word(ends);
+        files.extend(path.map(|_| word));
+        while let Some((name, value)) = rest.parameter(ends) {
+            let file = value.as_deref().and_then(|value| value.strip_prefix(['@', '<']));
+            files.extend(file.filter(|_| name == "headers").map(str::to_owned));
+        }
+        if !rest.skip(',') {
+            return files;
+        }
+    }
+}
+
 /// The unparsed rest of a value.
 struct Words<'a>(&'a str);
 
@@ -184,15 +209,23 @@ impl Words<'_> {
         word.to_owned()
     }
 
+    /// Reads the next parameter: its name, and its value if it has one.
+    fn parameter(&mut self, ends: &[char]) -> Option<(String, Option<String>)> {
+        if !self.skip(';') {
+            return None;
+        }
+        self.0 = self.0.trim_start();
+        let name = self.0.split(['=', ';', ',']).next().unwrap_or_default().to_owned();
+        self.0 = self.0.strip_prefix(name.as_str()).unwrap_or(self.0);
+        let value = if self.skip('=') { Some(self.word(ends)) } else { None };
+        Some((name, value))
+    }
+
     /// Reads `;type=`, `;filename=` and `;headers=` and applies them to `part`. Parameters of a media type, such as
     /// `;charset=utf-8`, follow `;type=`.
     fn parameters(&mut self, mut part: FormPart, ends: &[char]) -> Result<FormPart, Error> {
         let mut media_type: Option<String> = None;
-        while self.skip(';') {
-            self.0 = self.0.trim_start();
-            let name = self.0.split(['=', ';', ',']).next().unwrap_or_default().to_owned();
-            self.0 = self.0.strip_prefix(name.as_str()).unwrap_or(self.0);
-            let value = if self.skip('=') { Some(self.word(ends)) } else { None };
+        while let Some((name, value)) = self.parameter(ends) {
             match (name.as_str(), value, &mut media_type) {
                 ("type", Some(value), own) => *own = Some(value.trim().to_owned()),
                 ("filename", Some(value), _) => part = part.file_name(value),

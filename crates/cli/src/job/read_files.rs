@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fetch_url::Error;
 
-use super::{environment, login};
+use super::{environment, form, login};
 use crate::error::usage_error;
 use crate::flags::{FetchFlags, HttpFlags};
 
@@ -29,9 +29,18 @@ pub(super) fn read_files(flags: &FetchFlags) -> Vec<FileId> {
         &tls.key,
     ];
     let options = options.into_iter().flatten().chain(&flags.http.upload_file).cloned();
-    let texts = flags.batch.metalink.iter().chain(&flags.http.cookie).map(PathBuf::from);
+    let texts = flags.batch.metalink.iter().chain(&flags.http.cookie);
+    let texts = texts.chain(&tls.pinnedpubkey).map(PathBuf::from);
+    let fields = form::files(&flags.http).into_iter().map(PathBuf::from);
     let sent = sent_files(&flags.http).into_iter().chain(format_file(flags)).map(PathBuf::from);
-    config.chain(netrc).chain(options).chain(texts).chain(sent).filter_map(|path| file_id(&path)).collect()
+    config
+        .chain(netrc)
+        .chain(options)
+        .chain(texts)
+        .chain(sent)
+        .chain(fields)
+        .filter_map(|path| file_id(&path))
+        .collect()
 }
 
 /// Fails if an option would write a file that another option reads. The cookies of `-b` and the entity tag of
@@ -58,11 +67,7 @@ fn sent_files(http: &HttpFlags) -> Vec<&str> {
     let whole = http.data.iter().chain(&http.data_binary).chain(&http.json).chain(&http.header);
     let whole = whole.filter_map(|text| text.strip_prefix('@'));
     let encoded = http.data_urlencode.iter().filter_map(|text| Some(text.split_once('@')?.1));
-    let fields = http.form.iter().filter_map(|field| {
-        let file = field.split_once('=')?.1.strip_prefix(['@', '<'])?;
-        file.split(';').next()
-    });
-    whole.chain(encoded).chain(fields).collect()
+    whole.chain(encoded).collect()
 }
 
 /// Returns the file of `-w @FILE`.

@@ -190,6 +190,9 @@ fn name_chosen_by_a_server_does_not_replace_a_file_of_another_option() {
     }
 }
 
+const PUBLIC_KEY: &str = "-----BEGIN PUBLIC KEY-----\n\
+        MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n";
+
 /// The server or the URL has chosen the name of a file that the command reads. With such a config file, the server would
 /// choose the options of the next run.
 #[test]
@@ -207,6 +210,10 @@ fn file_that_an_option_reads_is_not_replaced_by_an_object_unless_the_user_names_
         (&["-d", "@f"], "a=b".to_owned()),
         (&["--json", "@./f"], "{}".to_owned()),
         (&["-F", "a=<f"], "b".to_owned()),
+        (&["-F", "a=@/dev/null,f"], "b".to_owned()),
+        (&["-F", "a=@\"f\";type=text/plain"], "b".to_owned()),
+        (&["-F", "a=b;headers=@f"], "X: y\n".to_owned()),
+        (&["--pinnedpubkey", "f"], PUBLIC_KEY.to_owned()),
         (&["-w", "@f"], "x".to_owned()),
     ] {
         let dir = temp_dir();

@@ -14,7 +14,7 @@ use crate::support::{
 };
 use fetch_url_tests::{
     ContentCoding, FileHeaders, HttpRequest, HttpResponse, HttpServer, OldFile, RangeSupport, Target, encode,
-    file_handler, http_date, pattern_vec,
+    file_handler, pattern_vec,
 };
 
 pub(super) const SIZE: usize = 300_000;
