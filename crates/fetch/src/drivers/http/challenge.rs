@@ -71,30 +71,31 @@ fn challenge_client(headers: &HeaderMap, auth: AuthMode) -> Option<PasswordClien
 /// parser rejects the text otherwise.
 fn challenge_text(challenge: &HeaderValue) -> String {
     if let Ok(text) = std::str::from_utf8(challenge.as_bytes())
-        && http_auth::parse_challenges(text).is_ok()
+        && let Some(text) = with_canonical_algorithm(text)
     {
-        return with_canonical_algorithm(text);
+        return text;
     }
     let printable = |&byte: &u8| if (b' '..=b'~').contains(&byte) { char::from(byte) } else { '?' };
-    challenge.as_bytes().iter().map(printable).collect()
+    let text: String = challenge.as_bytes().iter().map(printable).collect();
+    with_canonical_algorithm(&text).unwrap_or(text)
 }
 
-/// Writes the algorithm of Digest challenges as the client library does, which does not know `md5` and `sha-256` in lower
-/// case.
-fn with_canonical_algorithm(text: &str) -> String {
+/// Writes the algorithms of challenges as the client library does, which does not know `md5` and `sha-256` in lower case.
+/// Returns `None` if the parser rejects the text.
+fn with_canonical_algorithm(text: &str) -> Option<String> {
     let mut canonical = text.to_owned();
-    for (at, name) in text.to_ascii_lowercase().match_indices("algorithm") {
-        let rest = &text[at + name.len()..];
-        let value = rest.trim_start_matches([' ', '=', '"']);
-        let end =
-            value.find(|byte: char| !byte.is_ascii_alphanumeric() && byte != '-').unwrap_or(value.len());
-        let known = ALGORITHMS.iter().find(|known| known.eq_ignore_ascii_case(&value[..end]));
-        if let Some(known) = known {
-            let start = text.len() - value.len();
-            canonical.replace_range(start..start + end, known);
+    for challenge in http_auth::parse_challenges(text).ok()? {
+        for (name, value) in challenge.params {
+            let value = value.as_escaped();
+            let known = ALGORITHMS.iter().find(|known| known.eq_ignore_ascii_case(value));
+            if let Some(known) = known.filter(|_| name.eq_ignore_ascii_case("algorithm")) {
+                // The value is a part of the text. A known name has its length.
+                let start = value.as_ptr().addr() - text.as_ptr().addr();
+                canonical.replace_range(start..start + value.len(), known);
+            }
         }
     }
-    canonical
+    Some(canonical)
 }
 
 /// Returns `true` if a Digest challenge accepts the password, but not the nonce.
@@ -177,4 +178,28 @@ fn protected_body(client: &DigestClient, plan: &HttpPlan) -> Option<String> {
         digest.update(body.bytes()?);
     }
     Some(digest.hex())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_algorithm_of_a_challenge_is_rewritten() {
+        for (challenge, expected) in [
+            (
+                &b"Digest realm=\"algorithm=md5\", nonce=\"md5\", Algorithm=\"md5\""[..],
+                "Digest realm=\"algorithm=md5\", nonce=\"md5\", Algorithm=\"MD5\"",
+            ),
+            (
+                b"Basic realm=r, digest algorithm=sha-256, realm=r",
+                "Basic realm=r, digest algorithm=SHA-256, realm=r",
+            ),
+            (b"Digest realm=\"\xe9\", algorithm=md5-SESS", "Digest realm=\"?\", algorithm=MD5-sess"),
+            (b"Digest algorithm=md4", "Digest algorithm=md4"),
+        ] {
+            let value = HeaderValue::from_bytes(challenge).expect("a value");
+            assert_eq!(challenge_text(&value), expected);
+        }
+    }
 }
