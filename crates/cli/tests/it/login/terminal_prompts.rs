@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::prompts::{BASIC, DIGEST, start_protected_server, unauthorized_response};
-use crate::support::{BINARY, http_server};
+use crate::support::{BINARY, http_server, temp_dir, write_file};
 use fetch_url_tests::{HttpResponse, Terminal};
+use tempfile::TempDir;
 
 /// Runs fetch-url in a terminal with an empty environment except for PATH.
 fn run_in_terminal(options: &str, url: &str) -> Terminal {
@@ -101,20 +102,29 @@ fn ctrl_c_at_a_prompt_restores_the_echo() {
     }
 }
 
+/// Returns a directory, and a shell command that waits until the test writes the file `prompted` in it.
+fn wait_for_prompt() -> (TempDir, String) {
+    let dir = temp_dir();
+    let wait = format!("until [ -e {}/prompted ]; do sleep 0.05; done", dir.path().display());
+    (dir, wait)
+}
+
 /// Every end of the program restores the echo of the terminal.
 #[test]
 fn signal_or_timeout_at_a_prompt_restores_the_echo() {
     let server = start_protected_server(&[BASIC]);
     for (signal, options, status) in
-        [("TERM", "", 143), ("HUP", "", 129), ("QUIT", "", 131), ("URG", "-m 1", 28)]
+        [("TERM", "", 143), ("HUP", "", 129), ("QUIT", "", 131), ("URG", "-m 2", 28)]
     {
-        let kill = format!("(sleep 0.4; kill -{signal} $$) & exec \"$0\" --retry 0 {options} -u u \"$1\"");
+        let (dir, wait) = wait_for_prompt();
+        let kill = format!("({wait}; kill -{signal} $$) & exec \"$0\" --retry 0 {options} -u u \"$1\"");
         let echo = "stty -a | tr ' ;' '\\n\\n' | grep '^-*echo$'";
         let line =
             format!("ulimit -c 0; trap : HUP; sh -c '{kill}' \"$0\" \"$1\"; echo \"status $?\"; {echo}");
         let mut terminal =
             Terminal::run("sh", &["-c", &line, BINARY, &server.url("/x")], 80).expect("start terminal");
         terminal.expect("assword").expect("prompt appears");
+        write_file(dir.path(), "prompted", "");
         terminal.expect(&format!("status {status}")).unwrap_or_else(|error| panic!("{signal}: {error}"));
         terminal.expect("\necho").unwrap_or_else(|error| panic!("{signal}: echo is on again: {error}"));
         terminal.exit_status().expect("process exits");
@@ -127,14 +137,18 @@ fn signal_or_timeout_at_a_prompt_restores_the_echo() {
 #[test]
 fn stop_at_a_prompt_shows_what_is_typed_only_while_it_lasts() {
     let server = start_protected_server(&[BASIC]);
-    let stop = "sleep 0.4; kill -TSTP $$; sleep 0.4; stty -a </dev/tty | tr ' ;' '\\n\\n' | grep '^-*echo$'; \
-                kill -CONT $$; sleep 0.4; echo continued";
+    let (dir, wait) = wait_for_prompt();
+    let shows_echo = "stty -a </dev/tty | tr ' ;' '\\n\\n' | grep '^echo$'";
+    let stop = format!(
+        "{wait}; kill -TSTP $$; until {shows_echo}; do sleep 0.05; done; kill -CONT $$; \
+         while {shows_echo} >/dev/null; do sleep 0.05; done; echo continued"
+    );
     let line = format!("({stop}) & exec \"$0\" --retry 0 -u u \"$1\"");
     let mut terminal =
         Terminal::run("sh", &["-c", &line, BINARY, &server.url("/x")], 80).expect("start terminal");
     terminal.expect("assword").expect("prompt appears");
+    write_file(dir.path(), "prompted", "");
     terminal.expect("echo").expect("echo is on while the program is stopped");
-    assert!(!terminal.screen().contains("-echo"), "{}", terminal.screen());
     terminal.expect("continued").expect("the program continues");
     terminal.type_secret("pw").expect("terminal echo is off");
     assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
