@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use fetch_url::mirror::Journal;
 use fetch_url::{Code, Error};
+use tokio::sync::Mutex;
 
 use super::checksum_lists::ChecksumLists;
 use super::directories::Directories;
@@ -23,6 +24,8 @@ pub(super) struct Run {
     pub(super) journal: Option<JournalFile>,
     /// The files that are being written, by the numbers of their transfers.
     pub(super) open_files: RefCell<BTreeMap<usize, PathBuf>>,
+    /// Held by the transfer whose object goes to standard output, so that objects are not mixed.
+    pub(super) stdout_turn: Mutex<()>,
     /// The file of `-D` has the header of a response.
     pub(super) has_dumped_header: Cell<bool>,
     /// The output paths that transfers have reserved.
@@ -48,6 +51,7 @@ impl Run {
             invocation,
             journal,
             open_files: RefCell::default(),
+            stdout_turn: Mutex::default(),
             has_dumped_header: Cell::new(false),
             output_paths,
             directories: Directories::default(),

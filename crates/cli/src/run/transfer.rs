@@ -30,6 +30,9 @@ pub(super) async fn run_transfer(
     permit: Option<Arc<HostPermit>>,
     report: &mut TransferReport,
 ) -> Result<(), Error> {
+    // A head is written as a whole.
+    let is_for_stdout = matches!(transfer.output, Output::Stdout { .. }) && !run.options.head;
+    let _turn = if is_for_stdout { Some(run.stdout_turn.lock().await) } else { None };
     report.listed_size = document_facts::listed_size(transfer, &request);
     let result = run_stages(run, transfer, request, permit, report).await;
     run.open_files.borrow_mut().remove(&report.number);
