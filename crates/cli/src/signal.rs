@@ -1,11 +1,12 @@
-//! Signals: the process ends by SIGINT and SIGTERM after partial files are saved, and the terminal is restored.
+//! Signals: the process ends by SIGINT, SIGTERM and SIGHUP after partial files are saved, and the terminal is restored.
 
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
+use std::time::Duration;
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
-use signal_hook::iterator::Signals;
+use signal_hook::iterator::{Handle, Signals};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Number of prompts that wait for an answer. Their transfers have no partial file to save.
@@ -33,7 +34,7 @@ pub(crate) fn is_prompt_open() -> bool {
 }
 
 /// Time for the signal handler to act on a raised signal.
-const SIGNAL_DELAY: std::time::Duration = std::time::Duration::from_millis(300);
+const SIGNAL_DELAY: Duration = Duration::from_millis(300);
 
 /// The settings of the terminal before a password prompt.
 static TERMINAL: Mutex<Option<Termios>> = Mutex::new(None);
@@ -121,15 +122,36 @@ pub(crate) async fn wait_for_ending_signal() -> ReceivedSignal {
     tokio::select! {
         _ = interrupt.recv() => ReceivedSignal(SignalKind::interrupt().as_raw_value()),
         _ = terminate.recv() => ReceivedSignal(SignalKind::terminate().as_raw_value()),
+        () = hangup() => ReceivedSignal(SignalKind::hangup().as_raw_value()),
     }
 }
 
+/// Time after the start from which SIGHUP is handled. Before it, there is little to save, and a short run is faster.
+const HANGUP_DELAY: Duration = Duration::from_millis(200);
+
+/// Waits for SIGHUP, such as at the end of a session over ssh. Never returns if it is ignored, as with `nohup`.
+async fn hangup() {
+    tokio::time::sleep(HANGUP_DELAY).await;
+    let mut received_hangup = None;
+    if !is_ignored(signal_hook::consts::SIGHUP) {
+        if let Some(watchdog) = WATCHDOG.get() {
+            // If this fails, SIGHUP is handled only while the main thread is not blocked.
+            let _ = watchdog.add_signal(signal_hook::consts::SIGHUP);
+        }
+        received_hangup = signal(SignalKind::hangup()).ok();
+    }
+    received(&mut received_hangup).await;
+}
+
 /// Time after a signal until a process that does not react is ended.
-const WATCHDOG_DELAY: std::time::Duration = std::time::Duration::from_secs(4);
+const WATCHDOG_DELAY: Duration = Duration::from_secs(4);
 /// Stack of the watchdog's thread, in bytes.
 const WATCHDOG_STACK: usize = 64 * 1024;
 
-/// Starts a thread that ends the process by SIGINT or SIGTERM if [`wait_for_ending_signal`] does not, because the main
+/// The signals of the watchdog's thread.
+static WATCHDOG: OnceLock<Handle> = OnceLock::new();
+
+/// Starts a thread that ends the process by such a signal if [`wait_for_ending_signal`] does not, because the main
 /// thread may be blocked by a write to a full pipe. Partial files are then not flushed. All groups of `--next` share it.
 pub(crate) fn start_watchdog() {
     static STARTED: Once = Once::new();
@@ -139,6 +161,8 @@ pub(crate) fn start_watchdog() {
 fn watch_ending_signals() {
     let kinds = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
     let Ok(mut signals) = Signals::new(kinds) else { return };
+    // The first one is that of the process.
+    let _ = WATCHDOG.set(signals.handle());
     let watch = move || {
         for kind in signals.forever() {
             std::thread::sleep(WATCHDOG_DELAY);

@@ -4,13 +4,14 @@
 //! prefix of it.
 
 use std::fs;
+use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::{
     OVERLAP, RunResult, http_server, http_server_first_then, part_metadata_path, part_path, run_fetch_url,
-    send_signal, spawn_fetch_url, strong_etag_headers, wait_for_exit, wait_until,
+    run_shell, send_signal, spawn_fetch_url, strong_etag_headers, wait_for_exit, wait_until,
 };
 use fetch_url_tests::{
     ContentCoding, FileHeaders, HttpRequest, HttpResponse, HttpServer, OldFile, RangeSupport, Target, encode,
@@ -515,9 +516,23 @@ fn resume_is_reported_with_its_offset() {
     assert_eq!((&done["octets"], &done["retries"]), (&SIZE.into(), &1.into()), "{done}");
 }
 
+/// Returns `true` if this mask of the process in /proc has the signal.
+fn has_signal(child: &Child, mask: &str, number: i32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).expect("a process");
+    let line = status.lines().find_map(|line| line.strip_prefix(mask)?.strip_prefix(":\t")).expect("a mask");
+    u64::from_str_radix(line, 16).expect("a number") >> (number - 1) & 1 == 1
+}
+
+#[test]
+fn ignored_hangup_does_not_end_the_run() {
+    let server = http_server(|_| HttpResponse::new(200).body("object").drip(40, Duration::from_millis(200)));
+    let script = "trap '' HUP; \"$F\" \"$1\" & sleep 0.6; kill -HUP $!; wait $!";
+    assert_eq!(run_shell(script, [server.url("/o")]).assert_exit(0).stdout_text(), "object");
+}
+
 #[test]
 fn signal_during_retry_delay_keeps_part_file() {
-    for (name, number) in [("INT", 2), ("TERM", 15)] {
+    for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         let target = new_target();
         let server =
             http_server_first_then(truncated_reply, file_handler(first_version(), strong_etag_headers()));
@@ -529,7 +544,8 @@ fn signal_during_retry_delay_keeps_part_file() {
             wait_until(Duration::from_secs(10), is_written),
             "the bytes are not in the .part file during the retry delay"
         );
-        std::thread::sleep(Duration::from_millis(200));
+        let is_handled = || has_signal(&child, "SigCgt", number);
+        assert!(wait_until(Duration::from_secs(10), is_handled), "{name} is not handled");
         send_signal(&child, name);
         let signalled = Instant::now();
         let result = wait_for_exit(child);
