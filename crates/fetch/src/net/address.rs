@@ -55,8 +55,14 @@ impl AddressClass {
 const V4: &[([u8; 4], u32, AddressClass)] = {
     use AddressClass::{Loopback, Metadata, Multicast, Private, Reserved, Unspecified};
     &[
+        // AWS and most others; containers of AWS (ECS, EKS); Tencent; Alibaba; Oracle; Azure.
         ([169, 254, 169, 254], 32, Metadata),
+        ([169, 254, 170, 2], 32, Metadata),
+        ([169, 254, 170, 23], 32, Metadata),
+        ([169, 254, 0, 23], 32, Metadata),
         ([100, 100, 100, 200], 32, Metadata),
+        ([192, 0, 0, 192], 32, Metadata),
+        ([168, 63, 129, 16], 32, Metadata),
         ([0, 0, 0, 0], 32, Unspecified),
         ([0, 0, 0, 0], 8, Reserved),
         ([10, 0, 0, 0], 8, Private),
@@ -93,7 +99,10 @@ fn of_v6(address: Ipv6Addr) -> AddressClass {
     match segments {
         [0, 0, 0, 0, 0, 0, 0, 0] => AddressClass::Unspecified,
         [0, 0, 0, 0, 0, 0, 0, 1] => AddressClass::Loopback,
-        [0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254] => AddressClass::Metadata,
+        // AWS, its containers, and Google.
+        [0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254 | 0x0023] | [0xfd20, 0x00ce, 0, 0, 0, 0, 0, 0x0254] => {
+            AddressClass::Metadata
+        }
         // A local translator (RFC 8215) decides which bits are the IPv4 address.
         [0xfc00..=0xfdff, ..] | [0xfe80..=0xfeff, ..] | [0x64, 0xff9b, 1, ..] => AddressClass::Private,
         [0xff00..=0xffff, ..] => AddressClass::Multicast,
@@ -133,6 +142,16 @@ mod tests {
             ("100.64.0.1", C::Private),
             ("100.128.0.1", C::Public),
             ("100.100.100.200", C::Metadata),
+            ("168.63.129.15", C::Public),
+            ("168.63.129.16", C::Metadata),
+            ("169.254.170.2", C::Metadata),
+            ("169.254.170.23", C::Metadata),
+            ("169.254.0.23", C::Metadata),
+            ("192.0.0.192", C::Metadata),
+            ("::ffff:168.63.129.16", C::Metadata),
+            ("fd00:ec2::23", C::Metadata),
+            ("fd20:ce::254", C::Metadata),
+            ("fd20:ce::255", C::Private),
             ("127.255.255.255", C::Loopback),
             ("169.254.1.1", C::Private),
             ("169.254.169.254", C::Metadata),
