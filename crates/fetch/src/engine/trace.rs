@@ -4,11 +4,9 @@ use bytes::Bytes;
 use fetch_url_core::mask_password;
 use fetch_url_proto::text::{mask_secret, sanitise};
 
+use crate::credentials::secret::is_secret_field;
 use crate::net::trace::{is_enabled, note, received, sent};
 use crate::{Error, Meta, Outcome, Plan};
-
-/// Header fields whose values are replaced by `***`, because they contain or reveal a secret.
-const SECRET_FIELDS: &[&str] = &["authorization", "proxy-authenticate", "set-cookie", "www-authenticate"];
 
 /// Traces every line that `plan` will send.
 pub(super) fn request(plan: &dyn Plan) {
@@ -41,8 +39,7 @@ pub(super) fn head(meta: &Meta) {
         received(reply.as_bytes());
     }
     for (name, value) in &meta.fields {
-        let is_secret = SECRET_FIELDS.iter().any(|secret| name.eq_ignore_ascii_case(secret));
-        let value = if is_secret { "***".to_owned() } else { field_text(value, meta) };
+        let value = if is_secret_field(name) { "***".to_owned() } else { field_text(value, meta) };
         received(format!("{name}: {value}").as_bytes());
     }
 }

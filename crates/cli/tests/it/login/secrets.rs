@@ -219,12 +219,12 @@ fn login_echo_server() -> HttpServer {
             )),
             _ => HttpResponse::new(200).body("ok"),
         };
-        response.header("X-Seen", authorization).header("X-Password", format!("is {CANARY}, {CANARY}"))
+        response.header("X-Seen", authorization).header("X-Plain", format!("is {CANARY}, {CANARY}"))
     })
 }
 
 #[test]
-fn password_that_the_server_repeats_is_masked_in_the_trace() {
+fn secret_that_the_server_repeats_is_masked_in_the_trace() {
     let server = login_echo_server();
     let login = format!("u:{CANARY}");
     let mut failures = Vec::new();
@@ -237,6 +237,9 @@ fn password_that_the_server_repeats_is_masked_in_the_trace() {
         (&["--anyauth", "-u", &login], "/challenge"),
         (&["--oauth2-bearer", CANARY], "/to"),
         (&["-H", &format!("Authorization: Own {CANARY}")], "/denied"),
+        (&["-b", &format!("a=b; c={CANARY}")], "/denied"),
+        (&["-H", &format!("Cookie: c={CANARY}")], "/to"),
+        (&["-H", &format!("X-Api-Key: {CANARY}")], "/denied"),
     ] {
         let url = server.url(path);
         let common = ["-v", "--trace", trace.to_str().expect("UTF-8"), &url];
@@ -248,13 +251,27 @@ fn password_that_the_server_repeats_is_masked_in_the_trace() {
         if path == "/denied" {
             assert!(result.stderr.contains("403 no ***"), "{case}: {}", result.stderr);
         } else {
-            assert!(result.stderr.contains("X-Password: is ***, ***"), "{case}: {}", result.stderr);
+            assert!(result.stderr.contains("X-Plain: is ***, ***"), "{case}: {}", result.stderr);
         }
     }
     assert_no_leaks(failures);
     // The caller still receives the fields as they were sent.
     let included = run_fetch_url(["-i", "-u", &login, &server.url("/to")]).assert_exit(0).stdout_text();
-    assert!(included.contains(&format!("X-Password: is {CANARY}")), "{included}");
+    assert!(included.contains(&format!("X-Plain: is {CANARY}")), "{included}");
+}
+
+#[test]
+fn secret_fields_of_a_response_are_masked_in_the_trace() {
+    let names = ["Set-Cookie", "X-Auth-Token", "X-Session-Id", "Authentication-Info"];
+    let server = http_server(move |_| {
+        let response = HttpResponse::new(200).body("ok");
+        names.iter().fold(response, |response, name| response.header(name, format!("a={CANARY}")))
+    });
+    let result = run_fetch_url(["-v", &server.url("/")]);
+    assert_no_leaks(vec![check_no_leak(&result, "-v")]);
+    for name in names {
+        assert!(result.stderr.contains(&format!("{name}: ***")), "{}", result.stderr);
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use super::content_coding::ACCEPTED_CODINGS;
 use super::options::{HeaderField, HttpOptions};
 use super::range_headers;
+use crate::credentials::secret::is_secret_field;
 use crate::{ByteRange, Code, Condition, Error, Phase, Request};
 
 const DEFAULT_USER_AGENT: &str = concat!("fetch-url/", env!("CARGO_PKG_VERSION"));
@@ -29,9 +30,6 @@ const CROSS_ORIGIN_HEADERS: &[&str] = &[
     "save-data",
     "user-agent",
 ];
-
-/// A header whose name contains one of these words is not shown in the wire trace.
-const SECRET_NAME_PARTS: &[&str] = &["auth", "cookie", "key", "passw", "secret", "session", "token"];
 
 /// Returns the headers of `request` in the order in which they are sent.
 pub(super) fn request_headers(request: &Request, options: &HttpOptions) -> Result<HeaderMap, Error> {
@@ -143,13 +141,8 @@ fn header_value(name: &HeaderName, bytes: &[u8]) -> Result<HeaderValue, Error> {
         let detail = format!("the value of the header {name} contains a control character");
         Error::new(Code::ForbiddenByte, Phase::Plan, detail)
     })?;
-    value.set_sensitive(is_secret_header(name));
+    value.set_sensitive(is_secret_field(name.as_str()));
     Ok(value)
-}
-
-/// Returns `true` if the value of this header is a secret.
-fn is_secret_header(name: &HeaderName) -> bool {
-    SECRET_NAME_PARTS.iter().any(|word| name.as_str().contains(word))
 }
 
 /// Returns a header value built by this program.

@@ -2,16 +2,19 @@
 
 use bytes::Bytes;
 use fetch_url_proto::text::mask_secret;
-use http::HeaderValue;
-use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION};
+use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
+use http::{HeaderName, HeaderValue};
 
 use super::authorization;
 use super::plan::HttpPlan;
 use crate::Credential;
 use crate::credentials::secret::SecretBytes;
 
-/// Returns the passwords of the request and of the proxy, and the values of Authorization and Proxy-Authorization without
-/// their scheme.
+/// Shorter values of other secret fields, such as the cookie `a=1`, are not masked: they are parts of ordinary words.
+const MIN_LENGTH: usize = 6;
+
+/// Returns the passwords of the request and of the proxy, the values of Authorization and Proxy-Authorization without
+/// their scheme, and those of cookies and other secret fields.
 pub(super) fn request_secrets(plan: &HttpPlan) -> Vec<SecretBytes> {
     let logins = plan.login.iter().chain(&plan.login_after_challenge).chain(&plan.proxy_login);
     let proxy_authorization =
@@ -19,8 +22,22 @@ pub(super) fn request_secrets(plan: &HttpPlan) -> Vec<SecretBytes> {
     let values = plan.authorization.iter().chain(&proxy_authorization);
     let values = values.chain(plan.headers.get_all(AUTHORIZATION));
     let values = values.chain(plan.headers.get_all(PROXY_AUTHORIZATION));
+    let others = plan.headers.iter().filter(|(_, value)| value.is_sensitive()).flat_map(field_values);
     let secrets = logins.filter_map(Credential::expose_password).chain(values.map(authorization_parameters));
+    let secrets = secrets.chain(others.filter(|value| value.len() >= MIN_LENGTH));
     secrets.filter(|secret| !secret.is_empty()).map(|secret| secret.to_vec().into()).collect()
+}
+
+/// Returns the value of a secret field, or those of the cookies in it.
+fn field_values<'f>((name, value): (&HeaderName, &'f HeaderValue)) -> Vec<&'f [u8]> {
+    let value = value.as_bytes();
+    if *name != COOKIE {
+        return vec![value.trim_ascii()];
+    }
+    let cookies = value.split(|&byte| byte == b';');
+    let values =
+        cookies.filter_map(|cookie| cookie.iter().position(|&byte| byte == b'=').map(|at| &cookie[at + 1..]));
+    values.map(<[u8]>::trim_ascii).collect()
 }
 
 /// Returns a value of Authorization without its scheme: the token of Bearer, user and password of Basic in base64.
