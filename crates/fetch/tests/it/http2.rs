@@ -343,6 +343,26 @@ async fn more_than_32_interim_responses_fail() {
     assert_eq!(error.code(), Code::LimitReached, "{error}");
 }
 
+/// Sends a response with `count` header fields `x: y`.
+fn with_fields(stream: &mut Tls, count: usize) {
+    let id = request(stream).unwrap_or(1);
+    // Literal fields without indexing (RFC 7541 §6.2.2).
+    let block = [STATUS_200, &b"\x00\x01x\x01y".repeat(count)].concat();
+    frame(stream, HEADERS, END_HEADERS, id, &block);
+    frame(stream, DATA, END_STREAM, id, b"all of it");
+    request(stream);
+}
+
+#[tokio::test]
+async fn more_than_512_header_fields_fail() {
+    let cert = ServerCert::good().expect("a certificate");
+    let few = server(&cert, |_, stream| with_fields(stream, 512));
+    assert_eq!(fetched(&fetcher(&cert, 0), few).await.expect("512 are allowed"), b"all of it");
+    let many = server(&cert, |_, stream| with_fields(stream, 513));
+    let error = fetched(&fetcher(&cert, 0), many).await.expect_err("513 are too many");
+    assert_eq!(error.code(), Code::LimitReached, "{error}");
+}
+
 /// RFC 9113 §8.6: HTTP/2 has no status 101, neither before the response nor as its end.
 #[tokio::test]
 async fn status_101_is_rejected() {

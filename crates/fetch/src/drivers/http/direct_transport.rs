@@ -7,7 +7,7 @@ use std::time::Instant;
 use http::header::PROXY_AUTHORIZATION;
 use http::{Response, Version};
 
-use super::connection::{Connection, SendError, connection_error};
+use super::connection::{Connection, MAX_HEADERS, SendError, connection_error};
 use super::connection_pool::{ConnectionPool, PooledConnection};
 use super::exchange::SharedExchange;
 use super::plan::HttpPlan;
@@ -199,6 +199,11 @@ async fn exchange_on(
         pooled.forbid_reuse();
     }
     let is_http2 = response.version() == Version::HTTP_2;
+    if response.headers().len() > MAX_HEADERS {
+        // HTTP/1.1 responses are checked by the parser.
+        let detail = format!("more than {MAX_HEADERS} header fields");
+        return Err(Error::new(Code::LimitReached, Phase::Reply, detail).into());
+    }
     if let Some(fields) = pooled.connection.exchange().and_then(SharedExchange::take_fields) {
         response.extensions_mut().insert(fields);
     }
