@@ -43,6 +43,7 @@ pub struct Sink {
     kind: Kind,
     algorithm: Option<Algorithm>,
     expected: Option<Checksum>,
+    size: Option<u64>,
 }
 
 enum Kind {
@@ -59,17 +60,17 @@ impl Sink {
 
     /// Returns a sink that writes `NAME.fetch-url.part` and renames it when the object is complete.
     pub const fn file(file: FileSink) -> Self {
-        Self { kind: Kind::File(file), algorithm: None, expected: None }
+        Self { kind: Kind::File(file), algorithm: None, expected: None, size: None }
     }
 
     /// Returns a sink that writes to an open file or pipe, such as standard output, as bytes arrive.
     pub const fn open(file: File) -> Self {
-        Self { kind: Kind::Open(file), algorithm: None, expected: None }
+        Self { kind: Kind::Open(file), algorithm: None, expected: None, size: None }
     }
 
     /// Returns a sink that writes to `writer` on a separate thread.
     pub fn writer(writer: impl Write + Send + 'static) -> Self {
-        Self { kind: Kind::Writer(Box::new(writer)), algorithm: None, expected: None }
+        Self { kind: Kind::Writer(Box::new(writer)), algorithm: None, expected: None, size: None }
     }
 
     /// Computes the digest of the whole object, which [`Receipt::digest`](crate::Receipt::digest) returns.
@@ -85,6 +86,14 @@ impl Sink {
     pub fn with_checksum(mut self, checksum: Checksum) -> Self {
         self.algorithm = Some(checksum.algorithm());
         self.expected = Some(checksum);
+        self
+    }
+
+    /// Requires this size of the whole object in bytes. Otherwise saving to a file fails with
+    /// [`Code::PeerMisbehaved`](crate::Code::PeerMisbehaved), and no file is created or kept.
+    #[must_use]
+    pub const fn with_size(mut self, size: u64) -> Self {
+        self.size = Some(size);
         self
     }
 
@@ -121,8 +130,8 @@ impl Sink {
             Kind::Open(file) => TargetKind::Open(file),
             Kind::Writer(writer) => TargetKind::Writer(writer),
         };
-        let Self { algorithm, expected, .. } = self;
-        Ok(Target { kind, digest, algorithm, expected, written: 0 })
+        let Self { algorithm, expected, size, .. } = self;
+        Ok(Target { kind, digest, algorithm, expected, size, written: 0 })
     }
 }
 
@@ -131,6 +140,7 @@ pub(crate) struct Target {
     kind: TargetKind,
     algorithm: Option<Algorithm>,
     expected: Option<Checksum>,
+    size: Option<u64>,
     digest: Option<Digest>,
     written: u64,
 }
@@ -312,12 +322,24 @@ impl Target {
         }
     }
 
-    /// Finishes the target: verifies the checksum and renames the temporary file to its final name.
+    /// Fails if the file has another size than the object must have.
+    fn check_size(&self) -> Result<(), Error> {
+        match (&self.kind, self.size) {
+            (TargetKind::Part(part), Some(size)) if part.state.bytes != size => {
+                let detail = format!("the object has {} bytes, not {size} as stated", part.state.bytes);
+                Err(Error::new(Code::PeerMisbehaved, Phase::Deliver, detail))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Finishes the target: verifies size and checksum and renames the temporary file to its final name.
     pub(crate) fn finish(self) -> Result<Finished, Error> {
+        let has_size = self.check_size();
         let digest = self.digest.map(Digest::hex);
         let checked = match (&self.expected, &digest) {
             (Some(expected), Some(digest)) => expected.check(digest),
-            _ => Ok(()),
+            _ => has_size,
         };
         let mut file = None;
         match self.kind {

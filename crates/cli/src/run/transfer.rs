@@ -229,6 +229,8 @@ async fn save_response(
         Some(checksum) if is_object => sink.with_checksum(checksum),
         _ => sink,
     };
+    let size = transfer.size.filter(|_| is_object && !run.options.include);
+    let sink = size.into_iter().fold(sink, Sink::with_size);
     let is_read_now = run.log.stdout_is_terminal && matches!(transfer.output, Output::Stdout { .. });
     let mut progress = start_progress(run, transfer, report);
     let saved = save(response, sink, &mut progress).await;

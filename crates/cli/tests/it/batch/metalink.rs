@@ -3,7 +3,9 @@
 
 use std::fs;
 
-use crate::support::{entry_names, http_server, read_text_file, run_fetch_url_in, temp_dir};
+use crate::support::{
+    entry_names, http_server, http_server_first_then, read_text_file, run_fetch_url_in, temp_dir,
+};
 use fetch_url_tests::{HttpResponse, HttpServer};
 
 /// The SHA-256 of `abc`.
@@ -173,4 +175,27 @@ fn duplicates_and_digest_of_the_headers_are_used_with_the_option() {
     let dir = temp_dir();
     run_fetch_url_in(dir.path(), ["--metalink-over-http", "-o", "f", &alone.url("/")]).assert_exit(91);
     assert!(!dir.path().join("f").exists());
+}
+
+/// The head of the response does not tell it.
+#[test]
+fn object_of_another_size_than_stated_is_not_stored() {
+    let cut = || HttpResponse::new(200).header("ETag", "\"1\"").body("abc").cut_body_at(1);
+    for (case, first) in [
+        ("without Content-Length", HttpResponse::new(200).until_close("other")),
+        ("after a restart with another version", cut()),
+    ] {
+        let other = || HttpResponse::new(200).header("ETag", "\"2\"").body("other");
+        let server = http_server_first_then(move |_| first.clone(), move |_| other());
+        let dir = temp_dir();
+        let stated = file("a", "<size>3</size>", &[server.url("/")]);
+        fs::write(dir.path().join("x.meta4"), document(&stated)).expect("a file");
+        let options = ["--retry", "1", "--retry-delay", "0.01", "--metalink", "x.meta4"];
+        let result = run_fetch_url_in(dir.path(), options);
+        assert_eq!(
+            (result.exit, entry_names(dir.path())),
+            (8, vec!["x.meta4".to_owned()]),
+            "{case}: {result:?}"
+        );
+    }
 }
