@@ -4,7 +4,8 @@ use std::fs;
 
 use crate::support::curl::run_curl;
 use crate::support::{
-    http_server, http_server_first_then, read_text_file, run_fetch_url_in, strong_etag_headers, temp_dir,
+    entry_names, http_server, http_server_first_then, read_text_file, run_fetch_url_in, strong_etag_headers,
+    temp_dir,
 };
 use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, file_handler};
 
@@ -213,4 +214,17 @@ fn error_with_a_body_that_cannot_be_decoded_is_the_same_with_and_without_reporte
     for options in [&["--compressed"][..], &["--compressed", "-v"], &["--compressed", "-w", "%{http_code}"]] {
         run_fetch_url_in(temp_dir().path(), [options, &[&server.url("/")]].concat()).assert_exit(78);
     }
+}
+
+/// The range and the offset are those of a download; the upload would replace the object of the server and then fail.
+#[test]
+fn upload_with_a_range_or_an_offset_exits_2_without_a_request() {
+    let server = http_server(|_| HttpResponse::new(201));
+    let dir = temp_dir();
+    fs::write(dir.path().join("a"), "AAA").expect("a file");
+    for options in [&["-C", "1"][..], &["-C", "-"], &["--continue"], &["-r", "0-1"]] {
+        let url = server.url("/x");
+        run_fetch_url_in(dir.path(), [&["-T", "a", "-o", "out", &url], options].concat()).assert_exit(2);
+    }
+    assert_eq!((server.connections(), entry_names(dir.path())), (0, vec!["a".to_owned()]));
 }
