@@ -479,3 +479,27 @@ fn credentials_never_appear_in_output_or_files() {
         Ok(())
     });
 }
+
+#[test]
+fn removed_or_empty_authorization_field_sends_no_login() {
+    let server = start_open_server();
+    let refusing = HttpServer::start(|_| {
+        HttpResponse::new(401).header("WWW-Authenticate", "Digest realm=\"x\", nonce=\"n\", qop=\"auth\"")
+    });
+    let refusing = refusing.expect("a server");
+    let dir = temp_dir();
+    write_file_with_mode(dir.path(), "netrc", "machine 127.0.0.1 login me password canary\n", 0o600);
+    for login in [&["-u", "me:canary"][..], &["--netrc-file", "netrc"], &["-u", "me:canary", "--anyauth"]] {
+        for (field, sent) in [("Authorization:", None), ("authorization;", Some(""))] {
+            for (server, exit) in [(&server, 0), (&refusing, 67)] {
+                let url = server.url("/");
+                let before = server.requests().len();
+                let arguments = [login, &["-H", field, &url]].concat();
+                run_fetch_url_in(dir.path(), &arguments).assert_exit(exit);
+                let requests = server.requests().split_off(before);
+                assert_eq!(requests.len(), 1, "{arguments:?}");
+                assert_eq!(requests[0].header_text("authorization"), sent, "{arguments:?}");
+            }
+        }
+    }
+}

@@ -27,7 +27,7 @@ pub(super) async fn authorization_after_challenge(
     headers: &HeaderMap,
     ctx: &RunContext,
 ) -> Result<Option<(HeaderValue, Credential)>, Error> {
-    if status != StatusCode::UNAUTHORIZED || plan.headers.contains_key(http::header::AUTHORIZATION) {
+    if status != StatusCode::UNAUTHORIZED || plan.has_own_authorization {
         return Ok(None);
     }
     let sent_login = plan.authorization.is_some();
@@ -51,7 +51,7 @@ pub(super) async fn authorization_after_challenge(
 /// Returns `true` if the request was sent without a login because only Digest is allowed, and the server offers no Digest
 /// that is supported.
 pub(super) fn lacks_digest(plan: &HttpPlan, headers: &HeaderMap) -> bool {
-    let may_answer = plan.authorization.is_none() && !plan.headers.contains_key(http::header::AUTHORIZATION);
+    let may_answer = plan.authorization.is_none() && !plan.has_own_authorization;
     may_answer
         && plan.options.auth == AuthMode::DigestOnly
         && challenge_client(headers, AuthMode::DigestOnly).is_none()

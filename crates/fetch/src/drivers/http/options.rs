@@ -57,7 +57,7 @@ pub struct HeaderField {
     /// The field name, in any case. A name that is not a token fails with `Code::Usage`.
     pub name: String,
     /// The field value, sent byte for byte; control characters fail with `Code::ForbiddenByte`. `None` removes the
-    /// default header of this name.
+    /// default header of this name; of `Authorization`, also the login.
     pub value: Option<Vec<u8>>,
 }
 

@@ -43,6 +43,8 @@ pub(super) struct HttpPlan {
     /// The login of the proxy, which the proxy may repeat.
     pub(super) proxy_login: Option<Credential>,
     pub(super) authorization: Option<HeaderValue>,
+    /// The caller has set or removed the field Authorization, so no login is sent in it.
+    pub(super) has_own_authorization: bool,
     /// The login of the second request, which the user may have typed.
     pub(super) login_after_challenge: Option<Credential>,
     /// The number of 401 responses after which the request was sent again with credentials.
@@ -96,7 +98,8 @@ impl HttpPlan {
             check_target(&target)?;
         }
         let login = request.login().cloned();
-        let sends_login = options.auth == AuthMode::Preemptive && !headers.contains_key(AUTHORIZATION);
+        let has_own_authorization = headers.contains_key(AUTHORIZATION) || removes_authorization(&options);
+        let sends_login = options.auth == AuthMode::Preemptive && !has_own_authorization;
         let sent_login = login.as_ref().filter(|login| sends_login && login.expose_password().is_some());
         let own_authority = request_headers::take_host(&mut headers);
         Ok(Self {
@@ -116,6 +119,7 @@ impl HttpPlan {
             wants_head,
             proxy_login: None,
             authorization: sent_login.map(authorization::basic_authorization).transpose()?,
+            has_own_authorization,
             login,
             login_after_challenge: None,
             answered_challenges: 0,
@@ -159,6 +163,12 @@ impl HttpPlan {
         let scheme = if self.is_tls { "https" } else { "http" };
         format!("{scheme}://{}", authority(&self.host, self.port, default_port(self.is_tls)))
     }
+}
+
+/// Returns `true` if the caller removes the field Authorization. It is then sent to no server, whatever login is known for it.
+fn removes_authorization(options: &HttpOptions) -> bool {
+    let removed = options.headers.iter().filter(|field| field.value.is_none());
+    removed.map(|field| &field.name).any(|name| name.eq_ignore_ascii_case(AUTHORIZATION.as_str()))
 }
 
 /// Checks that the target has at most [`MAX_TARGET`] bytes.
