@@ -260,13 +260,13 @@ impl Body {
     }
 
     /// Returns the open file of the body, so that the kernel can copy it. The caller must then check the
-    /// length and the size limit.
+    /// length and the size limit. A body whose prefix has not been delivered is returned unchanged.
     pub(crate) fn into_file(self) -> Result<FileBody, Box<Self>> {
         match self.source {
-            Source::File(original) => {
+            Source::File(original) if self.prefix.length() == 0 => {
                 Ok(FileBody { original, expected: self.expected, max_size: self.max_size })
             }
-            Source::Stream(_) | Source::Failed => Err(Box::new(self)),
+            _ => Err(Box::new(self)),
         }
     }
 

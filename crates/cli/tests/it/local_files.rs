@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::support::{run_fetch_url, run_shell, temp_dir};
+use crate::support::{run_fetch_url, run_fetch_url_in, run_shell, temp_dir};
 use serde_json::Value;
 
 /// File names with control characters, invalid UTF-8, and characters with a meaning in URLs.
@@ -144,4 +144,15 @@ fn missing_or_invalid_path_is_an_error() {
 fn proc_files_with_reported_size_0_are_read_to_the_end() {
     let version = fs::read("/proc/version").expect("read /proc/version");
     assert_eq!(run_fetch_url(["file:///proc/version"]).assert_exit(0).stdout, version);
+}
+
+#[test]
+fn included_header_precedes_a_local_file() {
+    let directory = temp_dir();
+    fs::write(directory.path().join("source"), "the body").expect("write file");
+    let url = format!("file://{}/source", directory.path().display());
+    let printed = run_fetch_url(["-i", &url]).assert_exit(0).stdout_text();
+    assert!(printed.starts_with("size: 8\n") && printed.ends_with("\n\nthe body"), "{printed:?}");
+    run_fetch_url_in(directory.path(), ["-i", "-o", "copy", &url]).assert_exit(0);
+    assert_eq!(fs::read_to_string(directory.path().join("copy")).expect("read file"), printed);
 }
