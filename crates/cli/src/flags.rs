@@ -212,7 +212,7 @@ pub struct FetchFlags {
     #[arg(short = 'L', long, help_heading = "Redirects and errors")]
     pub location: bool,
     /// Do not follow redirects; output the redirect response
-    #[arg(long, conflicts_with = "location", help_heading = "Redirects and errors")]
+    #[arg(long, overrides_with = "location", help_heading = "Redirects and errors")]
     pub no_location: bool,
     /// Maximum number of redirects for each URL
     ///
@@ -223,10 +223,10 @@ pub struct FetchFlags {
     #[arg(short, long, help_heading = "Redirects and errors")]
     pub fail: bool,
     /// Output the body of an HTTP error and exit with 0
-    #[arg(long, conflicts_with = "fail", help_heading = "Redirects and errors")]
+    #[arg(long, overrides_with = "fail", help_heading = "Redirects and errors")]
     pub no_fail: bool,
     /// Output the body of an HTTP error and fail
-    #[arg(long, conflicts_with_all = ["fail", "no_fail"], help_heading = "Redirects and errors")]
+    #[arg(long, overrides_with_all = ["fail", "no_fail"], help_heading = "Redirects and errors")]
     pub fail_with_body: bool,
     /// Stop at the first URL that fails
     #[arg(long, help_heading = "Redirects and errors")]

@@ -109,12 +109,12 @@ pub struct HttpFlags {
     /// Send the login only as Digest, never as Basic
     ///
     /// It is sent only when the server requests it. A server that offers no Digest is an error.
-    #[arg(long, conflicts_with_all = ["basic", "anyauth"])]
+    #[arg(long, overrides_with_all = ["basic", "anyauth"])]
     pub digest: bool,
     /// Send the login only when requested, with the strongest scheme offered
     ///
     /// Digest if the server offers it, otherwise Basic.
-    #[arg(long, conflicts_with = "basic")]
+    #[arg(long, overrides_with = "basic")]
     pub anyauth: bool,
     /// Send TOKEN as Authorization: Bearer
     #[arg(long, value_name = "TOKEN")]
@@ -138,7 +138,7 @@ pub struct HttpFlags {
     /// After a redirect, send login, cookies and headers to other servers too
     ///
     /// Without it, they are sent to the server of the URL only.
-    #[arg(long, conflicts_with = "no_location")]
+    #[arg(long, overrides_with = "no_location")]
     pub location_trusted: bool,
     /// Versions of HTTP.
     #[command(flatten)]

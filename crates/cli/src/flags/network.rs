@@ -40,7 +40,7 @@ pub struct NetworkFlags {
     #[arg(long, value_name = "SCHEME")]
     pub proto_default: Option<String>,
     /// Use IPv4 addresses only
-    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    #[arg(short = '4', long, overrides_with = "ipv6")]
     pub ipv4: bool,
     /// Use IPv6 addresses only
     #[arg(short = '6', long)]

@@ -366,7 +366,6 @@ fn contradictory_or_unreadable_options_exit_2() {
         &["-H", "@/no/such/file"],
         &["-I", "-d", "a=b"],
         &["-d", "a", "--json", "{}", "-I"],
-        &["--no-fail", "--fail-with-body"],
     ] {
         let result = run_fetch_url(arguments.iter().chain(&[url.as_str()]));
         assert_eq!(result.exit, 2, "{arguments:?}: {result:?}");

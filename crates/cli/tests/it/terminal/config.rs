@@ -205,3 +205,46 @@ fn configuration_with_a_password_that_others_can_read_exits_2() {
     let piped = run_shell("printf 'user = \"me:canary\"\n' | \"$F\" -K - \"$1\"", [&url]);
     piped.assert_exit(0);
 }
+
+/// As in curl, the last one of several opposite switches counts, wherever it is.
+#[test]
+fn opposite_switch_on_the_command_line_overrides_the_configuration_file() {
+    let server = HttpServer::start(|request| match request.path().as_str() {
+        "/404" => HttpResponse::new(404).body("none"),
+        "/302" => HttpResponse::new(302).header("Location", "/200").body("moved"),
+        _ => HttpResponse::new(200).body("ok"),
+    });
+    let server = server.expect("a server");
+    let directory = temp_dir();
+    for (line, options, path, exit, stdout) in [
+        ("no-fail", &["-f"][..], "/404", 78, ""),
+        ("fail", &["--no-fail"], "/404", 0, "none"),
+        ("fail-with-body", &["-f"], "/404", 78, ""),
+        ("fail-with-body", &["--no-fail"], "/404", 0, "none"),
+        ("no-fail", &["--fail-with-body"], "/404", 78, "none"),
+        ("no-location", &["-L"], "/302", 0, "ok"),
+        ("location", &["--no-location"], "/302", 0, "moved"),
+        ("location-trusted", &["--no-location"], "/302", 0, "moved"),
+        ("no-location", &["--location-trusted"], "/302", 0, "ok"),
+        ("ipv6", &["-4"], "/200", 0, "ok"),
+        ("silent", &["-6", "--ipv4"], "/200", 0, "ok"),
+        ("anyauth", &["--digest", "-u", "a:b"], "/200", 0, "ok"),
+    ] {
+        write_config(directory.path(), "fetch-url/config", line);
+        let url = server.url(path);
+        let arguments = [options, &["--retry", "0", &url]].concat();
+        let result = run_with_env("XDG_CONFIG_HOME", directory.path(), &arguments);
+        assert_eq!(result.assert_exit(exit).stdout_text(), stdout, "{line} {options:?}");
+    }
+    for (options, is_sent) in [
+        (["--digest", "--basic"], true),
+        (["--anyauth", "--basic"], true),
+        (["--basic", "--anyauth"], false),
+        (["--basic", "--digest"], false),
+    ] {
+        let before = server.requests().len();
+        let url = server.url("/200");
+        run_fetch_url([&options[..], &["-u", "a:b", &url]].concat()).assert_exit(0);
+        assert_eq!(server.requests()[before].header("authorization").is_some(), is_sent, "{options:?}");
+    }
+}
