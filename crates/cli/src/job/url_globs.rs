@@ -53,15 +53,15 @@ pub(super) fn expand(text: &str) -> Result<Vec<GlobbedUrl>, String> {
             rest = &escaped[length..];
             continue;
         }
-        let close = if rest.starts_with('{') { '}' } else { ']' };
-        let Some(end) = rest.find(close) else {
-            return Err(format!("{:?} has no {close:?}", &rest[..1]));
+        let is_set = rest.starts_with('{');
+        let Some(end) = (if is_set { end_of_set(rest) } else { rest.find(']') }) else {
+            return Err(format!("{:?} has no {:?}", &rest[..1], if is_set { '}' } else { ']' }));
         };
         let inner = &rest[1..end];
-        if close == ']' && is_address(inner) {
+        if !is_set && (inner.is_empty() || is_address(inner)) {
             push_text(&mut urls, &rest[..=end]);
         } else {
-            let values = if close == '}' { set(inner) } else { range(inner) };
+            let values = if is_set { set(inner) } else { range(inner) };
             urls = multiply(
                 &urls,
                 &values.ok_or_else(|| format!("{:?} is not a list or range", &rest[..=end]))?,
@@ -95,9 +95,32 @@ fn is_address(text: &str) -> bool {
     text.split('%').next().is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
 }
 
-/// Returns the texts of `a,b`. Empty texts are allowed, globs within them are not.
+/// Returns the position of the first `}` that no backslash escapes.
+fn end_of_set(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    let end = text.char_indices().find(|(_, character)| {
+        let is_end = *character == '}' && !is_escaped;
+        is_escaped = *character == '\\' && !is_escaped;
+        is_end
+    });
+    end.map(|(at, _)| at)
+}
+
+/// Returns the texts of `a,b`. Empty texts are allowed, globs within them are not. A backslash makes the next character
+/// literal.
 fn set(text: &str) -> Option<Vec<String>> {
-    (!text.is_empty() && !text.contains(['{', '['])).then(|| text.split(',').map(str::to_owned).collect())
+    let (mut values, mut value) = (Vec::new(), String::new());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '{' | '[' => return None,
+            ',' => values.push(std::mem::take(&mut value)),
+            '\\' => value.push(characters.next().unwrap_or('\\')),
+            other => value.push(other),
+        }
+    }
+    values.push(value);
+    (!text.is_empty()).then_some(values)
 }
 
 /// Returns the texts of `1-100`, `001-100` or `a-z`, with an optional `:STEP`.
@@ -144,15 +167,28 @@ mod tests {
         assert_eq!(urls("[a-e:2]"), ["a", "c", "e"]);
         assert_eq!(urls("x{,.gz}"), ["x", "x.gz"]);
         assert_eq!(urls(r"a\[1\]\{b\}\c"), [r"a[1]{b}\c"]);
+        assert_eq!(urls("x?ids[]=[1-2]"), ["x?ids[]=1", "x?ids[]=2"]);
+        assert_eq!(urls(r"{a\,b,c\}\{,\d\\,}x"), ["a,bx", "c}{x", r"d\x", "x"]);
         assert_eq!(urls("http://[::1]:80/[1-1]"), ["http://[::1]:80/1"]);
         assert_eq!(urls("ftp://[fe80::1%25eth0]/"), ["ftp://[fe80::1%25eth0]/"]);
     }
 
     #[test]
     fn malformed_and_huge_globs_are_errors() {
-        for text in
-            ["[", "{a", "[1-", "[1]", "[2-1]", "[a-Z]", "[z-a]", "{}", "[1-9:0]", "[1-200000]", "{a,{b}}"]
-        {
+        for text in [
+            "[",
+            "{a",
+            "[1-",
+            "[1]",
+            "[2-1]",
+            "[a-Z]",
+            "[z-a]",
+            "{}",
+            "[1-9:0]",
+            "[1-200000]",
+            "{a,{b}}",
+            r"{a\}",
+        ] {
             assert!(expand(text).is_err(), "{text}");
         }
         assert!(expand("[1-1000][1-1000]").is_err());

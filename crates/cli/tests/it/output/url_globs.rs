@@ -61,3 +61,18 @@ fn remove_on_error_leaves_no_partial_file_and_the_old_one_unchanged() {
         assert_eq!(read_text_file(dir.path(), "file"), "old");
     }
 }
+
+#[test]
+fn empty_brackets_stand_for_themselves_and_a_backslash_escapes_in_a_list() {
+    let server =
+        http_server(|request| HttpResponse::new(200).body([request.target.as_slice(), b"\n"].concat()));
+    let dir = temp_dir();
+    for (path, targets) in [
+        ("/a?ids[]=1", "/a?ids%5B%5D=1\n"),
+        ("/x[]?[1-2]", "/x%5B%5D?1\n/x%5B%5D?2\n"),
+        (r"/{a\,b,c}", "/a,b\n/c\n"),
+    ] {
+        let result = run_fetch_url_in(dir.path(), [server.url(path)]);
+        assert_eq!(result.assert_exit(0).stdout_text(), targets, "{path}");
+    }
+}
