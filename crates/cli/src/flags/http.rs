@@ -43,7 +43,7 @@ pub struct HttpFlags {
     ///
     /// For http and https. The first -T belongs to the first URL, the second to the second one, as -o does; the
     /// other URLs are fetched. The file is read while it is sent; standard input (-), a FIFO or a device is stored in a
-    /// temporary file first. If the URL ends with /, the name of the file is appended to it.
+    /// temporary file first. If the path of the URL is missing or ends with /, the name of the file is appended to it.
     #[arg(short = 'T', long, value_name = "FILE", action = ArgAction::Append, conflicts_with_all = [
         "data", "data_raw", "data_binary", "data_urlencode", "json", "get", "continue_at", "continue_flag", "range",
     ])]

@@ -110,13 +110,13 @@ pub(super) fn transfers(flags: &FetchFlags, given: &GivenOptions) -> Result<Vec<
     for text in &flags.urls {
         let (output, file) = (outputs.next(), uploads.next());
         let upload = file.map(|file| upload::body(file)).transpose()?;
-        let text = file.map_or_else(|| text.clone(), |file| upload::with_file_name(text, file));
+        let named = |url: &str| file.map_or_else(|| url.to_owned(), |file| upload::with_file_name(url, file));
         if flags.batch.globoff || !text.contains(['[', '{']) {
-            all.push(transfer(text, output, upload));
+            all.push(transfer(named(text), output, upload));
             continue;
         }
-        let urls = url_globs::expand(&text).map_err(|detail| {
-            let detail = format!("{}: {detail}", mask_password(&text));
+        let urls = url_globs::expand(text).map_err(|detail| {
+            let detail = format!("{}: {detail}", mask_password(text));
             Error::new(Code::BadUrl, Phase::Plan, detail).with_hint("-g takes [, ], { and } literally")
         })?;
         for url in urls {
@@ -127,7 +127,7 @@ pub(super) fn transfers(flags: &FetchFlags, given: &GivenOptions) -> Result<Vec<
                 },
                 output => output,
             });
-            all.push(transfer(url.url, output, upload.clone()));
+            all.push(transfer(named(&url.url), output, upload.clone()));
         }
     }
     Ok(all)

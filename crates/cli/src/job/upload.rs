@@ -27,11 +27,17 @@ pub(super) fn body(file: &Path) -> Result<RequestBody, Error> {
     })
 }
 
-/// Appends the name of a file that is sent to a URL that ends with a slash. Standard input has no name.
+/// Appends the name of a file that is sent to the path of a URL if the path is missing or ends with a slash, as in curl.
+/// Standard input has no name.
 pub(super) fn with_file_name(url: &str, file: &Path) -> String {
+    let (before, after) = url.split_at(url.find(['?', '#']).unwrap_or(url.len()));
+    let authority = before.find("://").map_or(0, |at| at + 3);
+    let has_path = before[authority..].contains('/');
     match file.file_name() {
-        Some(name) if url.ends_with('/') && name != "-" => {
-            format!("{url}{}", PercentEncoded::encode(name.as_bytes(), charset::UCHAR))
+        // The end of a text such as `<URL:http://h>` is not that of its path.
+        Some(name) if name != "-" && !url.starts_with('<') && (!has_path || before.ends_with('/')) => {
+            let slash = if has_path { "" } else { "/" };
+            format!("{before}{slash}{}{after}", PercentEncoded::encode(name.as_bytes(), charset::UCHAR))
         }
         _ => url.to_owned(),
     }

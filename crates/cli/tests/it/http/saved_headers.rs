@@ -228,3 +228,29 @@ fn upload_with_a_range_or_an_offset_exits_2_without_a_request() {
     }
     assert_eq!((server.connections(), entry_names(dir.path())), (0, vec!["a".to_owned()]));
 }
+
+#[test]
+fn upload_to_a_path_that_is_missing_or_ends_with_a_slash_appends_the_name() {
+    let server = http_server(|request| HttpResponse::new(201).body(request.target.as_slice()));
+    let dir = temp_dir();
+    fs::write(dir.path().join("f"), "x").expect("a file");
+    let root = server.url("");
+    let root = root.trim_end_matches('/');
+    for (url, target) in [
+        ("", "/f"),
+        ("/", "/f"),
+        ("?x", "/f?x"),
+        ("?x/", "/f?x/"),
+        ("/dir/?x", "/dir/f?x"),
+        ("/dir/?x/", "/dir/f?x/"),
+        ("/dir/#top", "/dir/f"),
+        ("/dir#top/", "/dir"),
+        ("/dir?x/", "/dir?x/"),
+        ("/{a/,b}", "/a/f/b"),
+    ] {
+        for start in [root, root.trim_start_matches("http://")] {
+            let result = run_fetch_url_in(dir.path(), ["-T", "f", &format!("{start}{url}")]);
+            assert_eq!(result.assert_exit(0).stdout_text(), target, "{start}{url}");
+        }
+    }
+}
