@@ -5,7 +5,7 @@ use fetch_url::news::UpcomingUrls;
 use fetch_url::url::Url;
 use fetch_url::{Code, Error, Phase, Request};
 
-use super::{FetchOptions, Transfer, news, with_typed_url_hint};
+use super::{FetchOptions, Form, Transfer, news, with_typed_url_hint};
 use crate::error::usage_error;
 use crate::flags::Format;
 
@@ -31,6 +31,9 @@ impl FetchOptions {
 
     /// Returns the request for a URL of a transfer. A URL that a document has chosen must be of HTTP or FTP.
     pub(crate) fn request_for(&self, transfer: &Transfer, next: UpcomingUrls) -> Result<Request, Error> {
+        if transfer.is_metalink {
+            return self.for_metalink_document().request(&transfer.url, next);
+        }
         let request = self.request_with_upload(&transfer.url, transfer.upload.as_ref(), next)?;
         match request.url() {
             _ if !transfer.is_from_document => Ok(request),
@@ -41,6 +44,17 @@ impl FetchOptions {
                 Err(Error::new(Code::Policy, Phase::Plan, detail))
             }
         }
+    }
+
+    /// Returns the options for a Metalink document: the whole document is fetched by GET, without the data for other
+    /// URLs. Login, cookies and other header fields stay.
+    fn for_metalink_document(&self) -> Self {
+        let mut options = self.clone();
+        (options.http.method, options.http.body) = (None, None);
+        options.http.headers.retain(|field| !field.name.eq_ignore_ascii_case("Content-Type"));
+        (options.form, options.search, options.http_only) = (Form::default(), None, None);
+        (options.head, options.range, options.condition) = (false, None, None);
+        options
     }
 
     /// Returns the request for `url`; `next` are the URLs that follow on the same server.

@@ -199,3 +199,31 @@ fn object_of_another_size_than_stated_is_not_stored() {
         );
     }
 }
+
+#[test]
+fn document_is_fetched_by_get_whatever_is_done_with_other_urls() {
+    let mirror = start_mirror();
+    let text = document(&file("a", "", &[mirror.url("/abc")]));
+    let server = http_server(move |_| HttpResponse::new(200).body(text.as_str()));
+    let url = server.url("/x.meta4");
+    for options in [
+        &["-X", "DELETE"][..],
+        &["-d", "a=b"],
+        &["--json", "{}"],
+        &["-F", "a=b"],
+        &["-G", "-d", "a=b"],
+        &["-r", "0-1"],
+        &["-z", "2020-01-01"],
+    ] {
+        let before = server.requests().len();
+        run_fetch_url_in(temp_dir().path(), [options, &["--metalink", &url]].concat());
+        let requests = server.requests().split_off(before);
+        assert_eq!(requests.len(), 1, "{options:?}");
+        assert_eq!((requests[0].method.as_str(), requests[0].target.as_slice()), ("GET", &b"/x.meta4"[..]));
+        assert!(requests[0].body.is_empty(), "{options:?}");
+        for name in ["content-type", "range", "if-modified-since"] {
+            assert_eq!(requests[0].header_text(name), None, "{options:?}");
+        }
+    }
+    assert!(mirror.requests().iter().all(|request| request.method == "GET" && request.body.is_empty()));
+}
