@@ -4,6 +4,8 @@ mod kind;
 
 pub use kind::RedirectKind;
 
+use fetch_url_core::{Url, parse, resolve_reference};
+
 use crate::{Error, Response};
 
 /// A redirect that a driver returns with [`Outcome::Redirect`](crate::driver::Outcome::Redirect). The engine resolves
@@ -49,5 +51,30 @@ impl Redirect {
     pub fn from_name_service(mut self) -> Self {
         self.kind = RedirectKind::NameService;
         self
+    }
+}
+
+/// Returns the text of the URL that the reference `target` of a redirect stands for. A raw space is accepted and sent as
+/// `%20`, as browsers do.
+pub(crate) fn resolve_target(from: &Url<'_>, target: &str) -> String {
+    resolve_reference(&from.to_string(), &target.replace(' ', "%20"))
+}
+
+/// Returns a Location as text. Bytes that are not UTF-8 are percent-encoded.
+pub(crate) fn location_text(location: &[u8]) -> String {
+    let escaped = |bytes: &[u8]| bytes.iter().map(|byte| format!("%{byte:02X}")).collect::<String>();
+    location.utf8_chunks().map(|chunk| chunk.valid().to_owned() + &escaped(chunk.invalid())).collect()
+}
+
+/// Returns the URL to which a response from `from` with this Location redirects, with its fragment, as it is requested when
+/// the redirect is followed.
+pub fn redirect_target(from: &Url<'_>, location: &[u8]) -> String {
+    let text = resolve_target(from, &location_text(location));
+    match parse(&text) {
+        Ok(parsed) => match parsed.fragment {
+            Some(fragment) => format!("{}#{fragment}", parsed.url),
+            None => parsed.url.to_string(),
+        },
+        Err(_) => text,
     }
 }

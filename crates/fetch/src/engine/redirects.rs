@@ -1,8 +1,9 @@
 //! The redirects of one request: each one is checked here before it is followed.
 
-use fetch_url_core::{Url, mask_password, parse, resolve_reference};
+use fetch_url_core::{Url, mask_password, parse};
 
 use super::redirect_policy::RedirectPolicy;
+use crate::redirect::resolve_target;
 use crate::request::RedirectState;
 use crate::{Code, Error, Phase, Redirect, RedirectKind, Request};
 
@@ -129,9 +130,9 @@ impl RedirectChain {
         Ok(())
     }
 
-    /// Resolves the reference against `from`. A raw space is accepted and sent as `%20`, as browsers do.
+    /// Resolves the reference against `from`.
     fn resolve_target(&self, from: &Url<'_>, redirect: &Redirect) -> Result<Url<'static>, Error> {
-        let text = resolve_reference(&from.to_string(), &redirect.target.replace(' ', "%20"));
+        let text = resolve_target(from, &redirect.target);
         match parse(&text) {
             Ok(parsed) => Ok(parsed.into_owned().url),
             Err(error) => {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use fetch_url::internal::redirect_target;
 use fetch_url::response::Timings;
 use fetch_url::url::mask_password;
 use fetch_url::{Error, Meta};
@@ -124,10 +125,7 @@ fn http_version(report: &TransferReport) -> VariableValue {
 fn redirect_url(report: &TransferReport) -> VariableValue {
     let to = |meta: &Meta| {
         let (_, to) = meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("location"))?;
-        let base = meta.url.to_string();
-        (300..400)
-            .contains(&meta.status?)
-            .then(|| mask_password(&fetch_url::url::resolve_reference(&base, &String::from_utf8_lossy(to))))
+        (300..400).contains(&meta.status?).then(|| mask_password(&redirect_target(&meta.url, to)))
     };
     text(meta(report, to))
 }

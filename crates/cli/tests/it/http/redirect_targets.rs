@@ -348,3 +348,24 @@ fn proto_redir_applies_to_redirects_on_the_same_server() {
     run_fetch_url(["--proto-redir", "=https", &server.url("/")]).assert_exit(90);
     assert_eq!(run_fetch_url([server.url("/")]).assert_exit(0).stdout_text(), "there");
 }
+
+#[test]
+fn redirect_url_variable_is_the_url_that_a_redirect_leads_to() {
+    for (location, target) in
+        [("../x y?q r", "/x%20y?q%20r".to_owned()), ("/caf\u{e9}#top", "/caf%C3%A9#top".to_owned())]
+    {
+        let server = redirect_server(location);
+        let url = server.url("/a/from");
+        let printed =
+            run_fetch_url(["--no-location", "-s", "-o", "/dev/null", "-w", "%{redirect_url}", &url]);
+        assert_eq!(printed.assert_exit(0).stdout_text(), server.url(&target), "{location}");
+        run_fetch_url([&url]).assert_exit(0);
+        let followed = server.requests().last().map(HttpRequest::path).unwrap_or_default();
+        assert_eq!(Some(followed.as_str()), target.split('#').next(), "{location}");
+    }
+    // The bytes of a Location that are not UTF-8 are percent-encoded when the redirect is followed.
+    let server = redirect_server(*b"/caf\xe9");
+    let result =
+        run_fetch_url(["--no-location", "-o", "/dev/null", "-w", "%{redirect_url}", &server.url("/a/from")]);
+    assert_eq!(result.assert_exit(0).stdout_text(), server.url("/caf%E9"));
+}

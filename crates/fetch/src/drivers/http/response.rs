@@ -18,6 +18,7 @@ use super::range_headers::{ContentRange, parse_decimal, validator_from_headers};
 use super::response_body::ResponseBody;
 use super::secrets::{mask_request_secrets, request_secrets};
 use super::status_error::status_error;
+use crate::redirect::location_text;
 use crate::{
     Body, ByteRange, Code, Content, Error, HeaderFields, Meta, Outcome, Phase, Proof, Redirect, Response,
     Resume, Validator,
@@ -169,12 +170,6 @@ fn switches_to_get(plan: &HttpPlan, status: StatusCode) -> bool {
         StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => plan.method == Method::POST,
         _ => false,
     }
-}
-
-/// Returns a Location as text. Bytes that are not UTF-8 are percent-encoded.
-fn location_text(location: &[u8]) -> String {
-    let escaped = |bytes: &[u8]| bytes.iter().map(|byte| format!("%{byte:02X}")).collect::<String>();
-    location.utf8_chunks().map(|chunk| chunk.valid().to_owned() + &escaped(chunk.invalid())).collect()
 }
 
 /// Returns the whole object.
