@@ -53,21 +53,15 @@ pub(super) async fn compare(
     run: &Run,
 ) -> Result<ExistingFile, Error> {
     let length = length(path, transfer, run);
-    let is_plain_get = match request.url() {
-        Url::Http(_) => request
-            .extra::<HttpOptions>()
-            .is_none_or(|options| options.method.is_none() && options.body.is_none()),
-        Url::Ftp(_) => true,
-        _ => false,
-    };
-    let Some(tail) = last_bytes(path, length, COMPARED).filter(|_| is_plain_get) else {
-        return Ok(ExistingFile::Other);
-    };
-    let range = ByteRange::Span { first: length - tail.len() as u64, last: Some(length - 1) };
     let restart = |why: &str| {
         note(&format!("{} is fetched from the start: {why}", path.display()), transfer, run);
         Ok(ExistingFile::Other)
     };
+    if let Some(why) = reason_against_comparing(request) {
+        return restart(why);
+    }
+    let Some(tail) = last_bytes(path, length, COMPARED) else { return restart("it cannot be read") };
+    let range = ByteRange::Span { first: length - tail.len() as u64, last: Some(length - 1) };
     let response = match run.fetcher.fetch(request.clone().range(range)).await {
         Ok(response) => response,
         Err(error) if error.code() == Code::RangeRefused => {
@@ -91,6 +85,17 @@ pub(super) async fn compare(
         },
         Some(size) => restart(&format!("it has {length} bytes, the object {size}")),
         None => restart("the server does not report the size of the object"),
+    }
+}
+
+/// Returns the reason why a part of the object cannot be requested and compared, or `None` if it can.
+fn reason_against_comparing(request: &Request) -> Option<&'static str> {
+    let is_plain_get = |options: &HttpOptions| options.method.is_none() && options.body.is_none();
+    match request.url() {
+        Url::Http(_) if request.extra::<HttpOptions>().is_none_or(is_plain_get) => None,
+        Url::Http(_) => Some("with a method or data, its end cannot be compared with the object"),
+        Url::Ftp(_) => None,
+        _ => Some("its end can be compared with objects of http and ftp only"),
     }
 }
 

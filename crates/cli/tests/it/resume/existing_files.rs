@@ -118,3 +118,21 @@ fn checksum_is_not_skipped_for_a_complete_file() {
     run_fetch_url_in(dir.path(), arguments).assert_exit(91);
     assert!(fs::read(dir.path().join("file")).expect("a file") == object());
 }
+
+/// The last bytes of such an object cannot be requested.
+#[test]
+fn request_that_is_not_a_plain_get_replaces_the_file_with_a_note() {
+    let server = http_server(|_| HttpResponse::new(200).body(object()));
+    for options in [&["-X", "POST"][..], &["-d", "a=b"], &["-X", "REPORT", "-d", "x"]] {
+        let result = run_with_existing(&server, &object()[..1000], options);
+        result.assert_stderr_contains("file is fetched from the start: ");
+        assert_eq!(run_with_existing(&server, &object(), &[options, &["-s"]].concat()).stderr, "");
+    }
+    let dir = temp_dir();
+    fs::write(dir.path().join("source"), "new").expect("a file");
+    fs::write(dir.path().join("file"), "ne").expect("a file");
+    let url = format!("file://{}/source", dir.path().display());
+    let result = run_fetch_url_in(dir.path(), ["-C", "-", "-o", "file", &url]);
+    result.assert_exit(0).assert_stderr_contains("file is fetched from the start: ");
+    assert_eq!(read_text_file(dir.path(), "file"), "new");
+}
