@@ -48,8 +48,8 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use error_json::error_value;
 use hint::hint_text;
-pub(crate) use stdio::{print_stderr, reset_colours};
-use terminal::field_text;
+pub(crate) use stdio::{print_stderr, print_stdout_bytes, reset_colours};
+use terminal::field_bytes;
 
 pub(crate) use usage::print_clap_error;
 
@@ -106,30 +106,32 @@ pub(crate) fn print_alternative(error: &Error, failed: &str, url: &str) {
 }
 
 /// Returns the header, size and modification time of an object, for `-I`, `-i` and `-D`. As text, the headers of the
-/// responses before it precede it.
-pub(crate) fn head_text(meta: &Meta, format: Format) -> String {
+/// responses before it precede it. The values of fields may have bytes that are not UTF-8.
+pub(crate) fn head_text(meta: &Meta, format: Format) -> Vec<u8> {
     if format == Format::Json {
-        return format!("{}\n", json::json_line(&head_value(meta)));
+        return format!("{}\n", json::json_line(&head_value(meta))).into_bytes();
     }
     let earlier = meta.earlier.iter().map(one_head_text).filter(|head| !head.is_empty());
-    earlier.map(|head| head + "\n").chain([one_head_text(meta)]).collect()
+    earlier.flat_map(|head| [head, b"\n".to_vec()]).chain([one_head_text(meta)]).flatten().collect()
 }
 
 /// Returns the header, size and modification time of one response.
-fn one_head_text(meta: &Meta) -> String {
-    let mut text = String::new();
+fn one_head_text(meta: &Meta) -> Vec<u8> {
+    let mut text = Vec::new();
     if let Some(reply) = &meta.reply {
-        text.push_str(&format!("{}\n", sanitise(reply.as_bytes())));
+        text.extend(format!("{}\n", sanitise(reply.as_bytes())).bytes());
     }
     for (name, value) in &meta.fields {
-        text.push_str(&format!("{}: {}\n", sanitise(name.as_bytes()), field_text(meta, value)));
+        text.extend(format!("{}: ", sanitise(name.as_bytes())).bytes());
+        text.extend(field_bytes(meta, value));
+        text.push(b'\n');
     }
     // HTTP reports size and modification time in header fields, which are printed above.
     if !matches!(meta.url, Url::Http(_)) {
         let size = meta.head.size.map(|size| format!("size: {size}\n"));
         let modified =
             meta.head.modified.map(|modified| format!("modified: {}\n", date::format_date(modified)));
-        text.extend(size.into_iter().chain(modified));
+        text.extend(size.into_iter().chain(modified).flat_map(String::into_bytes));
     }
     text
 }

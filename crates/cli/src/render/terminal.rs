@@ -59,7 +59,7 @@ fn is_start_of_character(bytes: &[u8]) -> bool {
 }
 
 /// Sanitises text: line ends and tabs are kept, other control characters and invalid bytes become `\xHH`.
-fn sanitise_text(text: &[u8]) -> String {
+pub(crate) fn sanitise_text(text: &[u8]) -> String {
     let mut shown = String::with_capacity(text.len());
     for line in text.split_inclusive(|&byte| byte == b'\n') {
         let (body, end) = match line {
@@ -75,6 +75,22 @@ fn sanitise_text(text: &[u8]) -> String {
 /// Returns the sanitised value of a header field. TAB is white space in fields of HTTP (RFC 9110 §5.5) and is kept there.
 pub(super) fn field_text(meta: &Meta, value: &[u8]) -> String {
     if matches!(meta.url, Url::Http(_)) { sanitise_keeping_tabs(value) } else { sanitise(value) }
+}
+
+/// Returns the value of a header field for a file or a pipe. Of HTTP, the bytes are those of the server, and only ASCII
+/// control characters except TAB become `\xHH`, so that the field is one line. Of other protocols, it is sanitised.
+pub(super) fn field_bytes(meta: &Meta, value: &[u8]) -> Vec<u8> {
+    if !matches!(meta.url, Url::Http(_)) {
+        return sanitise(value).into_bytes();
+    }
+    let mut shown = Vec::with_capacity(value.len());
+    for &byte in value {
+        match byte.is_ascii_control() && byte != b'\t' {
+            true => shown.extend(sanitise(&[byte]).bytes()),
+            false => shown.push(byte),
+        }
+    }
+    shown
 }
 
 /// Sanitises one line: tabs are kept, other control characters and invalid bytes become `\xHH`.

@@ -8,14 +8,19 @@ use fetch_url::{Code, Error, Meta, Phase};
 
 use super::context::Run;
 use crate::render;
+use crate::render::terminal::sanitise_text;
 use crate::render::written_file::open_written;
 
 /// Writes the header of a response to the file of `-D`, which the first one replaces.
 pub(super) fn dump_header(meta: &Meta, run: &Run) -> Result<(), Error> {
     let Some(path) = &run.options.dump_header else { return Ok(()) };
-    let text = render::head_text(meta, run.options.format) + "\n";
+    let mut text = render::head_text(meta, run.options.format);
+    text.push(b'\n');
     if path.as_os_str() == "-" {
-        return match render::print_stdout(&text) {
+        if run.log.stdout_is_terminal {
+            text = sanitise_text(&text).into_bytes();
+        }
+        return match render::print_stdout_bytes(&text) {
             true => Ok(()),
             false => Err(failed(path, io::ErrorKind::BrokenPipe.into())),
         };
@@ -23,7 +28,7 @@ pub(super) fn dump_header(meta: &Meta, run: &Run) -> Result<(), Error> {
     let is_first = !run.has_dumped_header.replace(true);
     let mut options = OpenOptions::new();
     let options = options.create(true).write(true).truncate(is_first).append(!is_first);
-    let written = open_written(path, options).and_then(|mut file| file.write_all(text.as_bytes()));
+    let written = open_written(path, options).and_then(|mut file| file.write_all(&text));
     written.map_err(|error| failed(path, error))
 }
 

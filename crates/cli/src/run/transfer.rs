@@ -20,6 +20,7 @@ use crate::job::{Output, Transfer};
 use crate::render;
 use crate::render::listing::{self, ListingStyle};
 use crate::render::progress::{ProgressMode, TransferProgress};
+use crate::render::terminal::sanitise_text;
 use crate::report::{NoFile, TransferReport};
 
 /// Fetches `request` and writes the object to the output of `transfer`. The result is recorded in `report`.
@@ -222,7 +223,7 @@ async fn save_response(
     report: &mut TransferReport,
 ) -> Result<(), Error> {
     let is_object = matches!(response.content, Content::Body(_) | Content::Listing(_));
-    let mut response = with_output_format(response, file.is_some(), run);
+    let mut response = with_output_format(response, !matches!(transfer.output, Output::Stdout { .. }), run);
     let refusal = response.status_error.take();
     let sink = output::choose_sink(file, transfer, &response, run, report)?;
     let sink = match expected {
@@ -346,6 +347,9 @@ fn start_progress(run: &Run, transfer: &Transfer, report: &TransferReport) -> Tr
 /// Returns the response in the form of `-I`, `-i` and `--format`. Rendered content cannot be resumed.
 fn with_output_format(response: Response, is_file: bool, run: &Run) -> Response {
     let format = run.options.format;
+    let is_on_terminal = run.log.stdout_is_terminal && !is_file;
+    // With -o -, the output to a terminal is not sanitised, because the object may be binary.
+    let for_output = |head: Vec<u8>| if is_on_terminal { sanitise_text(&head).into_bytes() } else { head };
     let Response { mut meta, content, status_error, .. } = response;
     let with = |meta, body| {
         let mut response = Response::new(meta, Content::Body(body));
@@ -356,17 +360,17 @@ fn with_output_format(response: Response, is_file: bool, run: &Run) -> Response 
         Content::Body(body) if !run.options.include => return with(meta, body),
         Content::Body(body) => match render::head_text(&meta, format) {
             head if head.is_empty() => body,
-            head => body.with_prefix(head + "\n"),
+            head => body.with_prefix(for_output([&head[..], b"\n"].concat())),
         },
         Content::Listing(entries) => {
             let style = ListingStyle {
                 names_only: run.options.lists_names_only && matches!(meta.url, Url::Ftp(_)),
-                is_on_terminal: run.log.stdout_is_terminal && !is_file,
+                is_on_terminal,
             };
             listing::listing_body(entries, format, style)
         }
         Content::Advice(advice) => Body::from_bytes(render::advice_text(&advice, &meta, format)),
-        _ => Body::from_bytes(render::head_text(&meta, format)),
+        _ => Body::from_bytes(for_output(render::head_text(&meta, format))),
     };
     meta.is_resumable = false;
     with(meta, body)

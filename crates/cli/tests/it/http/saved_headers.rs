@@ -254,3 +254,21 @@ fn upload_to_a_path_that_is_missing_or_ends_with_a_slash_appends_the_name() {
         }
     }
 }
+
+/// Field values may have bytes above 0x7F in any encoding (RFC 9110 §5.5).
+#[test]
+fn header_field_that_is_not_utf8_is_written_as_received() {
+    let server = http_server(|_| HttpResponse::new(200).header("X-Name", b"caf\xe9").body("ok"));
+    let dir = temp_dir();
+    let line = b"X-Name: caf\xe9\n";
+    let has_line = |bytes: &[u8]| bytes.windows(line.len()).any(|window| window == line);
+    let url = server.url("/");
+    for options in [&["-i"][..], &["-I"], &["-D", "-"]] {
+        let result = run_fetch_url_in(dir.path(), options.iter().chain(&[url.as_str()]));
+        assert!(has_line(&result.assert_exit(0).stdout), "{options:?}: {result:?}");
+    }
+    run_fetch_url_in(dir.path(), ["-D", "head", "-i", "-o", "both", &url]).assert_exit(0);
+    for name in ["head", "both"] {
+        assert!(has_line(&fs::read(dir.path().join(name)).expect("a file")), "{name}");
+    }
+}

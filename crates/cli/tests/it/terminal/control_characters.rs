@@ -187,7 +187,13 @@ fn headers_are_escaped_on_a_terminal() {
     let servers: Vec<_> = [HOSTILE, HOSTILE_BUT_VALID].into_iter().flat_map(hostile_servers).collect();
     check_in_parallel(&servers, 4, |(case, server)| {
         let mut results = Vec::new();
-        for options in ["-i -v", "-s -w %{header_json}%{json} -o /dev/null", "-I --format json"] {
+        for options in [
+            "-i -v",
+            "-s -w %{header_json}%{json} -o /dev/null",
+            "-I --format json",
+            "-i -o -",
+            "-D - -o /dev/null",
+        ] {
             let url = server.url("/x");
             let arguments: Vec<&str> = options.split_whitespace().chain([url.as_str()]).collect();
             results.push(check_escaped(
