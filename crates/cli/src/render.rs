@@ -105,7 +105,7 @@ pub(crate) fn print_alternative(error: &Error, failed: &str, url: &str) {
     print_stderr(&format!("fetch-url: {failed}: {error}; trying {} instead\n", mask_password(url)));
 }
 
-/// Returns the header, size and modification time of an object, for `-I`, `-i` and `-D`. As text, the headers of the
+/// Returns the header, size and modification time of an object, for `-i` and `-D`. As text, the headers of the
 /// responses before it precede it. The values of fields may have bytes that are not UTF-8.
 pub(crate) fn head_text(meta: &Meta, format: Format) -> Vec<u8> {
     if format == Format::Json {
@@ -113,6 +113,15 @@ pub(crate) fn head_text(meta: &Meta, format: Format) -> Vec<u8> {
     }
     let earlier = meta.earlier.iter().map(one_head_text).filter(|head| !head.is_empty());
     earlier.flat_map(|head| [head, b"\n".to_vec()]).chain([one_head_text(meta)]).flatten().collect()
+}
+
+/// Returns the output of `-I`: as text, an empty line ends it, so that it is separate from the next one.
+pub(crate) fn head_block(meta: &Meta, format: Format) -> Vec<u8> {
+    let mut text = head_text(meta, format);
+    if format != Format::Json && !text.is_empty() {
+        text.push(b'\n');
+    }
+    text
 }
 
 /// Returns the header, size and modification time of one response.

@@ -370,7 +370,7 @@ fn with_output_format(response: Response, is_file: bool, run: &Run) -> Response 
             listing::listing_body(entries, format, style)
         }
         Content::Advice(advice) => Body::from_bytes(render::advice_text(&advice, &meta, format)),
-        _ => Body::from_bytes(for_output(render::head_text(&meta, format))),
+        _ => Body::from_bytes(for_output(render::head_block(&meta, format))),
     };
     meta.is_resumable = false;
     with(meta, body)

@@ -255,6 +255,19 @@ fn upload_to_a_path_that_is_missing_or_ends_with_a_slash_appends_the_name() {
     }
 }
 
+#[test]
+fn heads_of_several_urls_end_with_an_empty_line() {
+    let server = http_server(|request| HttpResponse::new(200).header("X-Path", request.path()));
+    let text = run_fetch_url_in(temp_dir().path(), ["-I", &server.url("/1"), &server.url("/2")]);
+    let text = text.assert_exit(0).stdout_text();
+    let heads: Vec<&str> = text.split_terminator("\n\n").collect();
+    assert!(heads.len() == 2 && text.ends_with("\n\n"), "{text:?}");
+    assert!(heads.iter().all(|head| head.starts_with("HTTP/1.1 200 OK\n")), "{text:?}");
+    assert!(heads[0].contains("X-Path: /1") && heads[1].contains("X-Path: /2"), "{text:?}");
+    let json = run_fetch_url_in(temp_dir().path(), ["-I", "--format", "json", &server.url("/1")]);
+    assert_eq!(json.assert_exit(0).stdout_text().lines().count(), 1);
+}
+
 /// Field values may have bytes above 0x7F in any encoding (RFC 9110 §5.5).
 #[test]
 fn header_field_that_is_not_utf8_is_written_as_received() {
