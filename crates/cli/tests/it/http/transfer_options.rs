@@ -28,6 +28,27 @@ fn header_names_are_sent_in_title_case_or_as_spelt_by_the_user() {
 }
 
 #[test]
+fn fields_of_one_name_keep_their_own_spellings() {
+    let server = http_server(|_| HttpResponse::new(200).body("ok"));
+    let fields = ["X-A: 1", "x-a: 2", "X-B: 3", "x-A: 4", "X-A: 5"];
+    let options: Vec<&str> = fields.iter().flat_map(|field| ["-H", field]).collect();
+    let url = server.url("/");
+    let result = run_fetch_url([&options[..], &["-v", &url]].concat());
+    let request = server.requests().remove(0);
+    let sent = |(name, value): &(String, Vec<u8>)| format!("{name}: {}", String::from_utf8_lossy(value));
+    let sent: Vec<String> = request
+        .headers
+        .iter()
+        .map(sent)
+        .filter(|line| line.contains(['1', '2', '4', '5']) && line.to_lowercase().starts_with("x-a"))
+        .collect();
+    assert_eq!(sent, ["X-A: 1", "x-a: 2", "x-A: 4", "X-A: 5"]);
+    for line in sent {
+        result.assert_exit(0).assert_stderr_contains(&format!("> {line}\n"));
+    }
+}
+
+#[test]
 fn header_names_are_printed_as_the_server_spells_them() {
     let early = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
     let head = "HTTP/1.1 200 Sure\r\nX-SpelLing: one\r\nETAG: \"e\"\r\nx-spelling: two\r\nContent-length: 4\r\n\r\nbody";

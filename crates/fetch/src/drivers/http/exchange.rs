@@ -7,6 +7,7 @@ use bytes::{Bytes, BytesMut};
 use memchr::{memchr_iter, memchr2};
 
 use super::plan::HttpPlan;
+use super::spellings::Spellings;
 use crate::HeaderFields;
 
 /// Maximum size in bytes of the head of a response: its status line and headers.
@@ -31,8 +32,8 @@ struct Exchange {
     raw_body: Option<BytesMut>,
     /// The length of the body is not taken from Content-Length.
     hides_length: bool,
-    /// The names of the caller whose spelling differs from the title case that hyper writes.
-    spellings: Vec<String>,
+    /// The names of the request that are still to be written in the spelling of the caller.
+    spellings: Spellings,
 }
 
 /// The header fields of a response as they were received, in their order, and their number.
@@ -99,9 +100,7 @@ impl SharedExchange {
         let mut exchange = self.lock();
         let end = (!exchange.spellings.is_empty()).then(|| head_end(bytes, 0)).flatten()?;
         let mut head = bytes.get(..end)?.to_vec();
-        for name in std::mem::take(&mut exchange.spellings) {
-            rename_field(&mut head, name.as_bytes(), name.as_bytes());
-        }
+        std::mem::take(&mut exchange.spellings).respell(&mut head);
         Some(head)
     }
 }

@@ -47,6 +47,7 @@ mod run;
 mod secrets;
 mod socks_transport;
 mod spare_connections;
+mod spellings;
 mod status_error;
 mod transport_error;
 mod transports;

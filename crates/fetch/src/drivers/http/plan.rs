@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use fetch_url_core::{Host, Security, Url};
 use http::header::{AUTHORIZATION, HOST};
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderValue, Method};
 
 use super::options::{AuthMode, HttpOptions, HttpVersion};
 use super::request_body::RequestBody;
+use super::spellings::{Spellings, title_case};
 use super::{authorization, forwarded, request_headers};
 use crate::request::SpareConnections;
 use crate::{ByteRange, Code, Condition, Credential, Error, Phase, Request, Resume, Want};
@@ -34,8 +35,7 @@ pub(super) struct HttpPlan {
     /// absolute form.
     pub(super) target: String,
     pub(super) headers: HeaderMap,
-    /// The header names that are sent in another spelling than title case.
-    pub(super) spellings: Vec<String>,
+    pub(super) spellings: Spellings,
     pub(super) body: Option<RequestBody>,
     /// The caller wants the metadata only.
     pub(super) wants_head: bool,
@@ -113,7 +113,7 @@ impl HttpPlan {
             host,
             port,
             target,
-            spellings: spellings(&options),
+            spellings: Spellings::of(&options),
             headers,
             body: options.body.clone().filter(|_| !request.is_plain_get()),
             wants_head,
@@ -150,12 +150,6 @@ impl HttpPlan {
             HttpVersion::Http2PriorKnowledge => !self.is_forwarded,
             HttpVersion::Http1 | HttpVersion::Http10 => false,
         }
-    }
-
-    /// Returns the header name as HTTP/1 sends it: in the spelling of the caller, or in title case.
-    pub(super) fn spelling(&self, name: &HeaderName) -> String {
-        let own = self.spellings.iter().find(|own| own.eq_ignore_ascii_case(name.as_str()));
-        own.cloned().unwrap_or_else(|| title_case(name.as_str()))
     }
 
     /// Returns `scheme://host[:port]`.
@@ -219,30 +213,14 @@ impl fmt::Display for HttpPlan {
             let scheme = authorization.to_str().ok().and_then(|text| text.split(' ').next());
             writeln!(f, "Authorization: {} ***", scheme.unwrap_or_default())?;
         }
-        for (name, value) in &self.headers {
+        for (name, value) in self.spellings.spelt(&self.headers) {
             let shown =
                 if value.is_sensitive() { "***".into() } else { String::from_utf8_lossy(value.as_bytes()) };
-            writeln!(f, "{}: {shown}", self.spelling(name))?;
+            writeln!(f, "{name}: {shown}")?;
         }
         match &self.body {
             None => Ok(()),
             Some(body) => writeln!(f, "Content-Length: {}", body.size()),
         }
     }
-}
-
-/// Returns the names of the caller's header fields that are not in title case, and TE if it is sent.
-fn spellings(options: &HttpOptions) -> Vec<String> {
-    let names = options.headers.iter().filter(|field| field.value.is_some()).map(|field| &field.name);
-    let te = options.transfer_coding.then(|| "TE".to_owned());
-    names.cloned().chain(te).filter(|name| title_case(&name.to_ascii_lowercase()) != *name).collect()
-}
-
-/// Returns a header name with a capital letter at the start of each word.
-fn title_case(name: &str) -> String {
-    let words = name.split('-').map(|word| {
-        let (first, rest) = word.split_at(word.len().min(1));
-        first.to_ascii_uppercase() + rest
-    });
-    words.collect::<Vec<_>>().join("-")
 }

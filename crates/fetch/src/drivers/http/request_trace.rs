@@ -22,8 +22,9 @@ pub(super) fn request(request: &Request<OutgoingBody>, plan: &HttpPlan, is_http2
     if is_http2 {
         sent(&format_args!("Host: {}", plan.authority));
     }
-    for (name, value) in request.headers() {
-        let spelling = if is_http2 { name.as_str().to_owned() } else { plan.spelling(name) };
+    let spelt = plan.spellings.spelt(request.headers());
+    for ((name, value), (spelling, _)) in request.headers().iter().zip(spelt) {
+        let spelling = if is_http2 { name.as_str() } else { &spelling };
         sent(&format_args!("{spelling}: {}", shown_value(name, value)));
     }
     let length = request.body().size_hint().exact().filter(|length| *length > 0);
