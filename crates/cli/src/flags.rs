@@ -238,57 +238,63 @@ pub struct FetchFlags {
     /// Maximum time for each URL, including redirects and retries
     ///
     /// There is no limit by default.
-    #[arg(short, long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Time and size")]
+    #[arg(short, long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, help_heading = "Time and size")]
     pub max_time: Option<Duration>,
     /// Maximum time for host lookup, connection and TLS handshake together
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "30", help_heading = "Time and size")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, default_value = "30", help_heading = "Time and size")]
     pub connect_timeout: Duration,
     /// Fail if no data arrives for SECONDS
     ///
     /// It limits the wait for each reply, and the time without a received byte during the transfer.
     /// 0 means no limit.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "60", help_heading = "Time and size")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, default_value = "60", help_heading = "Time and size")]
     pub read_timeout: Duration,
     /// Maximum size of an object in bytes, or with a unit k, M, G
     ///
     /// A larger object fails with exit status 63, before the transfer if its size is known.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Time and size")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size, help_heading = "Time and size")]
     pub max_filesize: Option<u64>,
     /// Maximum number of entries of a listing
     ///
     /// With mirror, the limit applies to all listings together, and the default is 1000000.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Time and size")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Time and size")]
     pub max_entries: Option<u64>,
 
     /// Limit the transfer rate of the run to SIZE bytes per second, for example 200k
     ///
     /// All transfers of the run share the limit. It disables --segments. 0 means no limit.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Time and size")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size, help_heading = "Time and size")]
     pub limit_rate: Option<u64>,
     /// Abort transfers slower than SIZE bytes per second for the time of -y
     ///
     /// The default is 1 if only -y is given.
-    #[arg(short = 'Y', long, value_name = "SIZE", value_parser = parse_size, help_heading = "Time and size")]
+    #[arg(short = 'Y', long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size, help_heading = "Time and size")]
     pub speed_limit: Option<u64>,
     /// Time in seconds for -Y
     ///
     /// The default is 30 if only -Y is given.
-    #[arg(short = 'y', long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Time and size")]
+    #[arg(short = 'y', long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, help_heading = "Time and size")]
     pub speed_time: Option<Duration>,
 
     /// Maximum number of retries after a transient error
     ///
     /// 0 disables retries.
-    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Retries")]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value_t = 3,
+        help_heading = "Retries"
+    )]
     pub retry: u32,
     /// Wait SECONDS before each retry instead of 1, 2, 4 ...
     ///
     /// By default the wait doubles with each retry up to 60 seconds and varies by up to 25 percent
     /// at random.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Retries")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, help_heading = "Retries")]
     pub retry_delay: Option<Duration>,
     /// Do not retry if the wait would end more than SECONDS after the start of the request
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Retries")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, help_heading = "Retries")]
     pub retry_max_time: Option<Duration>,
     /// Also retry after errors that are not transient
     ///
@@ -306,10 +312,10 @@ pub struct FetchFlags {
     ///
     /// Segments are used if the server supports ranges and reports size and validator, and each part has at least 1 MiB;
     /// smaller files use fewer connections. Otherwise one is used. With a checksum, other URLs of the file share them.
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "Several URLs")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "Several URLs")]
     pub segments: u16,
     /// Maximum number of parallel transfers with -Z
-    #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Several URLs")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "16", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Several URLs")]
     pub parallel_max: u16,
 
     /// Options for several URLs.

@@ -22,7 +22,7 @@ pub struct BatchFlags {
     #[arg(long, conflicts_with_all = ["no_clobber", "skip_existing", "continue_at", "continue_flag"])]
     pub keep_both: bool,
     /// Maximum number of parallel transfers at one host
-    #[arg(long, value_name = "N", default_value = "16", value_parser = value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "16", value_parser = value_parser!(u16).range(1..))]
     pub parallel_max_host: u16,
     /// Do not expand [1-100] and {a,b} in URLs, and * in FTP URLs
     #[arg(short, long)]

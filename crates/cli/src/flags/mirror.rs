@@ -22,7 +22,13 @@ pub struct TreeFlags {
     ///
     /// 0 copies only the first directory, or the first page and the files that a browser loads
     /// with it.
-    #[arg(long, help_heading = "Mirror", value_name = "N", default_value = "32")]
+    #[arg(
+        long,
+        help_heading = "Mirror",
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value = "32"
+    )]
     pub max_depth: u32,
     /// Copy only files that match GLOB
     ///

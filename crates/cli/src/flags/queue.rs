@@ -59,13 +59,13 @@ pub struct AddFlags {
     /// For a new queue: number of buckets into which hosts are hashed
     ///
     /// The hosts of one bucket share the limit of --parallel-max-host.
-    #[arg(long, value_name = "N", default_value = "64", value_parser = value_parser!(u16).range(1..=4096))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "64", value_parser = value_parser!(u16).range(1..=4096))]
     pub buckets: u16,
     /// For a new queue: hand a line to another worker after SECONDS without a sign of life
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, default_value = "30", value_parser = parse_seconds)]
     pub lease: Duration,
     /// For a new queue: maximum size of the waiting lines at the server
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub max_queue_size: Option<u64>,
     /// The connection to the server.
     #[command(flatten)]
@@ -81,7 +81,7 @@ pub struct WorkFlags {
     /// Record a line as failed after it was handed out N times
     ///
     /// It applies to transient errors. Other errors are recorded at once.
-    #[arg(long, value_name = "N", default_value = "20", value_parser = value_parser!(u64).range(1..), help_heading = "Queue")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "20", value_parser = value_parser!(u64).range(1..), help_heading = "Queue")]
     pub max_tries: u64,
     /// Name of this worker in the status (default: HOST:PID)
     #[arg(long, value_name = "NAME", help_heading = "Queue")]
@@ -114,7 +114,7 @@ pub struct StatusFlags {
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: StatusFormat,
     /// Print the status again every SECONDS, until the command is interrupted
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, num_args = 0..=1, default_missing_value = "2")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, num_args = 0..=1, default_missing_value = "2")]
     pub watch: Option<Duration>,
     /// The connection to the server.
     #[command(flatten)]

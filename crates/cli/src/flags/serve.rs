@@ -34,28 +34,28 @@ pub struct ServeFlags {
     ///
     /// Further connections wait. With --allow-client, one client address has at most three quarters of
     /// them, and its further connections are closed.
-    #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Clients")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "256", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Clients")]
     pub max_clients: u16,
     /// Maximum number of requests of one client address at the same time
-    #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Clients")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "256", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Clients")]
     pub max_requests_per_client: u16,
     /// Maximum memory of the requests of all clients
     ///
     /// Each object counts as 2 MiB, each newsgroup as 8 MiB, each article that is shown as a page as
     /// 48 MiB, each tunnel as 256 KiB. A request that does not fit gets status 503. The minimum is 48M.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1G", help_heading = "Clients")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size, default_value = "1G", help_heading = "Clients")]
     pub max_memory: u64,
     /// Maximum size of the head of a request
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "32k", help_heading = "Clients")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size, default_value = "32k", help_heading = "Clients")]
     pub max_header_size: u64,
     /// Maximum time from the first to the last byte of the head of a request
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "10", help_heading = "Clients")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, default_value = "10", help_heading = "Clients")]
     pub header_timeout: Duration,
     /// Maximum time without a request, or without progress because the client does not read
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "60", help_heading = "Clients")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, default_value = "60", help_heading = "Clients")]
     pub idle_timeout: Duration,
     /// Maximum time to finish answers after SIGTERM
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "10", help_heading = "Clients")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, default_value = "10", help_heading = "Clients")]
     pub shutdown_timeout: Duration,
 
     /// Allow targets with private and loopback addresses
@@ -82,19 +82,25 @@ pub struct ServeFlags {
     #[arg(long, value_name = "FILE", help_heading = "Targets")]
     pub netrc_file: Option<PathBuf>,
     /// Maximum time for host lookup, connection and TLS handshake together
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "30", help_heading = "Targets")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, default_value = "30", help_heading = "Targets")]
     pub connect_timeout: Duration,
     /// Fail if a server sends no data for SECONDS
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "60", help_heading = "Targets")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, default_value = "60", help_heading = "Targets")]
     pub read_timeout: Duration,
     /// Maximum time for each answer; 0 means no limit
-    #[arg(short, long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "86400", help_heading = "Targets")]
+    #[arg(short, long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, default_value = "86400", help_heading = "Targets")]
     pub max_time: Duration,
     /// Maximum size of an object, in bytes or with a unit k, M, G (default: no limit)
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Targets")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size, help_heading = "Targets")]
     pub max_filesize: Option<u64>,
     /// Maximum number of retries after a transient error
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Targets")]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value_t = 1,
+        help_heading = "Targets"
+    )]
     pub retry: u32,
 
     /// Store objects of http and ftp servers in DIR, and use them while their servers confirm them
@@ -104,7 +110,7 @@ pub struct ServeFlags {
     #[arg(long, value_name = "DIR", help_heading = "Cache")]
     pub cache: Option<PathBuf>,
     /// Maximum size of the cache; the objects that were not used for the longest time are removed
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1G", requires = "cache", help_heading = "Cache")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size, default_value = "1G", requires = "cache", help_heading = "Cache")]
     pub cache_size: u64,
 
     /// Append a line for each answer to FILE, in the common log format; - is standard output

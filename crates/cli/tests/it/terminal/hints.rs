@@ -100,3 +100,12 @@ fn verbose_shows_names_addresses_tls_and_the_request_as_it_was_sent() {
     assert!(!result.assert_exit(7).stderr.contains("> GET"), "{}", result.stderr);
     result.assert_stderr_contains("*   Trying 127.0.0.1:");
 }
+
+#[test]
+fn negative_number_is_a_wrong_value_and_not_an_option() {
+    for option in ["-m", "--retry", "--connect-timeout", "--limit-rate", "--parallel-max", "--segments"] {
+        let result = run_fetch_url([option, "-1", "http://127.0.0.1:1/"]);
+        result.assert_exit(2).assert_stderr_contains("invalid value '-1' for '");
+        assert!(result.stderr.contains(option), "{}", result.stderr);
+    }
+}
