@@ -109,3 +109,23 @@ fn negative_number_is_a_wrong_value_and_not_an_option() {
         assert!(result.stderr.contains(option), "{}", result.stderr);
     }
 }
+
+#[test]
+fn part_of_a_response_that_is_malformed_is_named() {
+    for (head, message) in [
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+            "Content-Length is not one number",
+        ),
+        ("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "Content-Length is not one number"),
+        (
+            "HTTP/1.1 200 OK\r\nX-A: a\x07b\r\n\r\n",
+            "a line of the header is not a field, or has a control character",
+        ),
+        ("HTTP/1.1 200 OK\r\nno field\r\n\r\n", "a line of the header is not a field"),
+        ("SSH-2.0-x\r\n\r\n", "not an HTTP response"),
+    ] {
+        let server = http_server(move |_| HttpResponse::raw(head));
+        run_fetch_url([server.url("/")]).assert_exit(8).assert_stderr_contains(message);
+    }
+}

@@ -39,9 +39,7 @@ pub(super) fn error_before_response(
         (ErrorCauses { is_too_large: true, .. }, _) => {
             (Code::LimitReached, Phase::Reply, "the head of the response is too long")
         }
-        (ErrorCauses { is_parse: true, .. }, _) => {
-            (Code::PeerMisbehaved, Phase::Reply, "not an HTTP response")
-        }
+        (ErrorCauses { parse: Some(detail), .. }, _) => (Code::PeerMisbehaved, Phase::Reply, *detail),
         (ErrorCauses { io: Some(io::ErrorKind::ConnectionReset), .. }, _) => {
             (Code::EmptyReply, Phase::Reply, "the connection was reset")
         }
@@ -88,7 +86,7 @@ pub(super) fn body_error(error: impl StdError + Send + Sync + 'static) -> Error 
     let is_invalid = matches!(causes.io, Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput));
     let code = if causes.is_too_large {
         Code::LimitReached
-    } else if is_invalid || causes.is_parse {
+    } else if is_invalid || causes.parse.is_some() {
         Code::PeerMisbehaved
     } else {
         Code::Truncated
@@ -137,7 +135,8 @@ struct ErrorCauses {
     is_incomplete: bool,
     /// The connection ended in order, as h2 reports it, or before a write.
     is_closed: bool,
-    is_parse: bool,
+    /// The message could not be parsed, for this reason.
+    parse: Option<&'static str>,
     is_too_large: bool,
     /// The body of the request could not be read.
     is_body_of_request: bool,
@@ -194,8 +193,21 @@ impl ErrorCauses {
 
     fn inspect_hyper(&mut self, error: &hyper::Error) {
         self.is_incomplete |= error.is_incomplete_message();
-        self.is_parse |= error.is_parse();
         self.is_body_of_request |= error.is_user();
-        self.is_too_large |= error.is_parse() && error.to_string().contains("too large");
+        if error.is_parse() {
+            let text = error.to_string();
+            self.parse = Some(parse_detail(&text));
+            self.is_too_large |= text.contains("too large");
+        }
+    }
+}
+
+/// Returns the reason why hyper cannot parse a response. hyper names the part in the text of its error only.
+fn parse_detail(text: &str) -> &'static str {
+    match text {
+        _ if text.contains("content-length") => "Content-Length is not one number",
+        _ if text.contains("transfer-encoding") => "Transfer-Encoding is not valid for this response",
+        _ if text.contains("header") => "a line of the header is not a field, or has a control character",
+        _ => "not an HTTP response",
     }
 }
