@@ -71,7 +71,10 @@ impl FetchOptions {
     ) -> Result<Request, Error> {
         let completed = self.typed_urls.complete(url);
         let text = self.with_search(completed.as_deref().unwrap_or(url));
-        let request = Request::new(&text).map_err(|error| with_typed_url_hint(error, url))?;
+        let request = Request::new(&text).map_err(|error| match &self.search {
+            Some(_) if Request::new(completed.as_deref().unwrap_or(url)).is_ok() => data_error(&error),
+            _ => with_typed_url_hint(error, url),
+        })?;
         let (mut http, mut gopher) = (self.http.clone(), self.gopher.clone());
         match request.url() {
             _ if self.form.is_empty() => {}
@@ -138,4 +141,10 @@ impl FetchOptions {
         };
         format!("{url}{joint}{}{fragment}", String::from_utf8_lossy(search))
     }
+}
+
+/// Returns the error for a URL that is valid without the data of `-G`. The URL that is printed has no part to point at.
+fn data_error(error: &Error) -> Error {
+    Error::new(Code::BadUrl, Phase::Plan, format!("with the data of -G: {error}"))
+        .with_hint("--data-urlencode encodes the data")
 }

@@ -129,3 +129,16 @@ fn part_of_a_response_that_is_malformed_is_named() {
         run_fetch_url([server.url("/")]).assert_exit(8).assert_stderr_contains(message);
     }
 }
+
+#[test]
+fn data_that_cannot_be_in_a_query_is_named_without_a_caret() {
+    for (data, message) in
+        [("a b", "a space is not allowed"), ("a%zz", "must be followed by two hexadecimal")]
+    {
+        let result = run_fetch_url(["-G", "-d", data, "http://127.0.0.1:1/x"]);
+        result.assert_exit(3).assert_stderr_contains("with the data of -G: ").assert_stderr_contains(message);
+        assert!(!result.stderr.contains('^'), "{}", result.stderr);
+    }
+    let result = run_fetch_url(["-G", "-d", "a=b", "http://127.0.0.1:1/x y"]);
+    result.assert_exit(3).assert_stderr_contains("    http://127.0.0.1:1/x y\n");
+}
