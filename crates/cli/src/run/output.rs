@@ -111,7 +111,14 @@ fn open_file(path: &Path, transfer: &Transfer, options: FileOptions, run: &Run) 
         Output::Named { directory, .. } => run.directories.open_named(path, directory, options),
         _ => FileSink::open(path, options),
     };
-    opened.map_err(|error| missing_parent(path).unwrap_or(error))
+    opened.map_err(|error| missing_parent(path).or_else(|| missing_start(path, run)).unwrap_or(error))
+}
+
+/// Returns the error for a file of which `-C OFFSET` keeps the start, and which does not exist.
+fn missing_start(path: &Path, run: &Run) -> Option<Error> {
+    let kept = run.options.file_options.keep_bytes;
+    let detail = || format!("-C {kept} keeps the start of {}, which does not exist", path.display());
+    (kept > 0 && !path.exists()).then(|| usage_error(detail()))
 }
 
 /// Returns the error for a file whose directory does not exist.

@@ -142,3 +142,11 @@ fn data_that_cannot_be_in_a_query_is_named_without_a_caret() {
     let result = run_fetch_url(["-G", "-d", "a=b", "http://127.0.0.1:1/x y"]);
     result.assert_exit(3).assert_stderr_contains("    http://127.0.0.1:1/x y\n");
 }
+
+#[test]
+fn file_whose_start_is_to_be_kept_and_that_is_missing_is_named() {
+    let server = http_server(|_| HttpResponse::new(200).body("x"));
+    let result = run_fetch_url_in(temp_dir().path(), ["-C", "10", "-o", "x", &server.url("/")]);
+    result.assert_exit(2).assert_stderr_contains("-C 10 keeps the start of x, which does not exist");
+    assert_eq!(server.connections(), 0);
+}
