@@ -1,5 +1,6 @@
 //! Transfers: URLs and their outputs.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -86,6 +87,11 @@ pub(crate) enum Output {
 
 /// Pairs URLs and outputs: the first `-o` or `-O` belongs to the first URL, as in curl.
 pub(super) fn transfers(flags: &FetchFlags, given: &GivenOptions) -> Result<Vec<Transfer>, Error> {
+    if let Some(path) = flags.output.iter().find(|path| path.as_os_str().as_bytes().ends_with(b"/")) {
+        return Err(usage_error(format!("-o {}: the name of a file is missing", path.display())).with_hint(
+            format!("--output-dir {} -O names the file like the last part of the URL", path.display()),
+        ));
+    }
     let outputs = outputs(flags, given);
     if outputs.len() > flags.urls.len() {
         return Err(usage_error("there are more -o and -O than URLs"));

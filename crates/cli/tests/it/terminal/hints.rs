@@ -150,3 +150,15 @@ fn file_whose_start_is_to_be_kept_and_that_is_missing_is_named() {
     result.assert_exit(2).assert_stderr_contains("-C 10 keeps the start of x, which does not exist");
     assert_eq!(server.connections(), 0);
 }
+
+#[test]
+fn output_that_ends_with_a_slash_exits_2_before_a_request() {
+    let server = http_server(|_| HttpResponse::new(200).body("x"));
+    let dir = temp_dir();
+    std::fs::create_dir(dir.path().join("dir")).expect("a directory");
+    for directory in ["dir/", "none/"] {
+        let result = run_fetch_url_in(dir.path(), ["-o", directory, &server.url("/")]);
+        result.assert_exit(2).assert_stderr_contains(&format!("--output-dir {directory} -O"));
+    }
+    assert_eq!(server.connections(), 0);
+}
