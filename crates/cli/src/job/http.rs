@@ -119,11 +119,12 @@ fn own_fields(http: &HttpFlags) -> Result<Vec<HeaderField>, Error> {
     let mut own = Vec::new();
     for text in &http.header {
         match text.strip_prefix('@') {
-            None => own.push(field(text)?),
+            None => own.push(field(text).map_err(|detail| usage_error(format!("-H: {detail}")))?),
             Some(path) => {
                 let text = read_option_text("-H", path.as_ref())?;
-                for line in text.lines().filter(|line| !line.trim().is_empty()) {
-                    own.push(field(line)?);
+                for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+                    let wrong = |detail| usage_error(format!("-H: {path}:{}: {detail}", index + 1));
+                    own.push(field(line).map_err(wrong)?);
                 }
             }
         }
@@ -137,7 +138,7 @@ fn header_field(name: &str, value: &str) -> HeaderField {
 }
 
 /// Parses `-H`: `Name: value`; `Name:` removes a default header; `Name;` sends it empty.
-fn field(text: &str) -> Result<HeaderField, Error> {
+fn field(text: &str) -> Result<HeaderField, &'static str> {
     if let Some((name, value)) = text.split_once(':') {
         let value = value.trim_matches([' ', '\t']);
         return Ok(header_field(name.trim_end(), value));
@@ -145,7 +146,7 @@ fn field(text: &str) -> Result<HeaderField, Error> {
     match text.strip_suffix(';') {
         Some(name) => Ok(HeaderField::new(name, "")),
         // The text may contain a secret, so it is not repeated.
-        None => Err(usage_error("-H: expected \"Name: value\"")),
+        None => Err("expected \"Name: value\""),
     }
 }
 

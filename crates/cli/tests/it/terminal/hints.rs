@@ -162,3 +162,12 @@ fn output_that_ends_with_a_slash_exits_2_before_a_request() {
     }
     assert_eq!(server.connections(), 0);
 }
+
+#[test]
+fn line_of_a_header_file_that_is_no_field_is_named() {
+    let dir = temp_dir();
+    std::fs::write(dir.path().join("fields"), "A: 1\n\ncanary\n").expect("a file");
+    let result = run_fetch_url_in(dir.path(), ["-H", "@fields", "http://127.0.0.1:1/"]);
+    result.assert_exit(2).assert_stderr_contains("-H: fields:3: expected \"Name: value\"");
+    assert!(!result.stderr.contains("canary"), "{}", result.stderr);
+}
