@@ -7,6 +7,12 @@ use crate::{SCHEMES, SchemeStatus, find_scheme, parse};
 /// Names that resemble the name of a known scheme but are schemes of their own, sorted.
 const OTHER_SCHEMES: [&str; 5] = ["httpu", "ntp", "rtp", "sftp", "tftp"];
 
+/// Schemes without a host whose URLs may have an `@`, sorted: their names are not those of users.
+const ADDRESS_SCHEMES: [&str; 14] = [
+    "acct", "cid", "data", "h323", "im", "jabber", "pres", "sip", "sips", "skype", "smtp", "tag", "urn",
+    "xmpp",
+];
+
 /// The maximum length of a misspelt scheme name, in bytes.
 const MAX_NAME: usize = 16;
 
@@ -42,7 +48,8 @@ impl Guess {
 /// Returns the likely meaning of text that a person typed, by the rules of curl: a host without a scheme, or else a path or a
 /// misspelt scheme. Returns `None` for a URL of a known scheme, and if there is no guess.
 ///
-/// `localhost:8080/x` is a host and a port, although `localhost` could be the name of an unknown scheme.
+/// `localhost:8080/x` is a host and a port, although `localhost` could be the name of an unknown scheme, and
+/// `user:password@host` is a host and a login.
 ///
 /// ```
 /// use fetch_url_core::{Guess, guess};
@@ -67,8 +74,9 @@ pub fn guess(text: &str) -> Option<Guess> {
         if rest.starts_with("//") {
             return similar_scheme(name).map(|scheme| Guess::Correction { length: length + 1, scheme });
         }
-        // An unknown scheme may have any text after its colon. Only a port is read as one.
-        return starts_with_port(rest).then(|| guess_host(text)).flatten();
+        // An unknown scheme may have any text after its colon. Only a port, and a password with its host, are read as such.
+        let is_host = starts_with_port(rest) || (starts_with_password(rest) && may_be_user(name));
+        return is_host.then(|| guess_host(text)).flatten();
     }
     if let (true, Some(scheme)) = (rest.starts_with("//"), find_scheme(name)) {
         return Some(Guess::Correction { length, scheme: scheme.name });
@@ -90,6 +98,20 @@ fn starts_with_port(text: &str) -> bool {
     (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Returns `true` if the text begins with a password: an `@` precedes its path, query and fragment.
+fn starts_with_password(text: &str) -> bool {
+    text.split(['/', '?', '#']).next().unwrap_or_default().contains('@')
+}
+
+/// Returns `true` if a name before a colon is rather that of a user than that of a scheme. It is not that of a known scheme.
+fn may_be_user(name: &str) -> bool {
+    let is_experimental = name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("x-"));
+    let is_scheme = is_experimental
+        || name.contains('+')
+        || ADDRESS_SCHEMES.iter().any(|own| own.eq_ignore_ascii_case(name));
+    !is_scheme && most_similar(name, |_| true).is_none()
+}
+
 /// Returns the scheme for a text that begins with a host, or `None` if it does not become a URL.
 fn guess_host(text: &str) -> Option<Guess> {
     let authority = text.split(['/', '?', '#']).next().unwrap_or_default();
@@ -103,8 +125,13 @@ fn guess_host(text: &str) -> Option<Guess> {
     parse(&format!("{scheme}://{text}")).is_ok().then_some(Guess::Host(scheme))
 }
 
-/// Returns the name of the known scheme that an unknown one is most likely a misspelling of.
+/// Returns the name of the scheme that an unknown one is most likely a misspelling of. Reserved schemes are not proposed.
 fn similar_scheme(name: &str) -> Option<&'static str> {
+    most_similar(name, |status| status != SchemeStatus::Reserved)
+}
+
+/// Returns the name that is most similar to `name`, of the schemes whose status is accepted.
+fn most_similar(name: &str, is_accepted: impl Fn(SchemeStatus) -> bool) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     if !(3..=MAX_NAME).contains(&name.len()) || OTHER_SCHEMES.contains(&name.as_str()) {
         return None;
@@ -112,7 +139,7 @@ fn similar_scheme(name: &str) -> Option<&'static str> {
     let limit = if name.len() > 4 { 2 } else { 1 };
     // `http` precedes `ftp`, to which `ttp` is as similar.
     let preferred = ["http", "https"].into_iter();
-    let known = SCHEMES.iter().filter(|row| row.status != SchemeStatus::Reserved && !row.name.is_empty());
+    let known = SCHEMES.iter().filter(|row| is_accepted(row.status) && !row.name.is_empty());
     preferred
         .chain(known.map(|row| row.name))
         .map(|known| (distance(name.as_bytes(), known.as_bytes()), known))

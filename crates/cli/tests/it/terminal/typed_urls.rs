@@ -28,6 +28,21 @@ fn host_without_a_scheme_is_fetched_over_http() {
 }
 
 #[test]
+fn login_and_host_without_a_scheme_are_fetched_and_the_password_is_not_printed() {
+    let (server, host) = host_and_port();
+    let options = ["-v", "--format", "json", "-w", "%{url} %{url_effective} %{json}"];
+    for exit in [0, 6] {
+        let host = if exit == 0 { &host } else { "no-such-host.invalid" };
+        let url = format!("me:canary@{host}/x");
+        let result = run_fetch_url(options.iter().chain(&[url.as_str()]));
+        result.assert_exit(exit);
+        assert!(!result.stdout_text().contains("canary") && !result.stderr.contains("canary"), "{result:?}");
+    }
+    assert_eq!(server.requests()[0].header_text("authorization"), Some("Basic bWU6Y2FuYXJ5"));
+    run_fetch_url([format!("sip:me@{host}")]).assert_exit(1);
+}
+
+#[test]
 fn host_without_a_scheme_is_accepted_in_an_input_file() {
     let (server, host) = host_and_port();
     let dir = temp_dir();
@@ -40,13 +55,14 @@ fn host_without_a_scheme_is_accepted_in_an_input_file() {
 #[test]
 fn note_on_a_terminal_names_the_url_and_no_password() {
     let (_server, host) = host_and_port();
-    let url = format!("me:canary@{host}/x");
-    let mut terminal = Terminal::run(BINARY, &[&url], 120).expect("a terminal");
-    assert_eq!(terminal.exit_status().expect("an end"), 1, "{}", terminal.screen());
     let url = format!("me@{host}/x");
-    let mut terminal = Terminal::run(BINARY, &[&url, "-o", "/dev/null"], 120).expect("a terminal");
-    terminal.expect(&format!("no scheme was given; fetching http://{url}")).expect("a note");
-    assert!(!terminal.screen().contains("canary"));
+    for (url, shown) in [(format!("me:canary@{host}/x"), format!("me:******@{host}/x")), (url.clone(), url)] {
+        let mut terminal = Terminal::run(BINARY, &[&url, "-o", "/dev/null"], 120).expect("a terminal");
+        terminal.expect(&format!("no scheme was given; fetching http://{shown}")).expect("a note");
+        assert_eq!(terminal.exit_status().expect("an end"), 0, "{}", terminal.screen());
+        assert!(!terminal.screen().contains("canary"), "{}", terminal.screen());
+    }
+    let url = format!("me@{host}/x");
     let mut terminal = Terminal::run(BINARY, &["-s", &url, "-o", "/dev/null"], 120).expect("a terminal");
     terminal.exit_status().expect("an end");
     assert!(!terminal.screen().contains("scheme"), "{}", terminal.screen());
