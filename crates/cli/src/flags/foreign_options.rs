@@ -68,8 +68,10 @@ mod tests {
             let exists = own.iter().any(|own| own == name) || HIDDEN.contains(&name);
             assert!(option.equivalent != Equivalent::Same || exists, "{name} is not an option");
         }
-        for option in CURL_OPTIONS.iter().filter(|option| matches!(option.equivalent, Equivalent::Refused(_)))
-        {
+        let is_other = |option: &&ForeignOption| {
+            matches!(option.equivalent, Equivalent::Ours(_) | Equivalent::Refused(_))
+        };
+        for option in CURL_OPTIONS.iter().filter(is_other) {
             assert!(!own.iter().any(|own| option.is_spelt(own)), "{} is supported", option.names);
         }
     }

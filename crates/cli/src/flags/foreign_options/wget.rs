@@ -101,7 +101,7 @@ pub const WGET_OPTIONS: &[ForeignOption] = &[
     option("--no-warc-keep-log", Equivalent::Refused("")),
     option("-O, --output-document", Equivalent::Ours("-o FILE; -O is --remote-name here, as in curl")),
     option("-o, --output-file", Equivalent::Ours("2>FILE in the shell")),
-    option("-p, --page-requisites", Equivalent::Ours("mirror --page-requisites; -p is not an option here")),
+    option("-p, --page-requisites", Equivalent::Ours("mirror --page-requisites; -p is --proxytunnel here, as in curl")),
     option("--password", Equivalent::Ours("-u USER:PASSWORD or --password-file FILE")),
     option("--pinnedpubkey", Equivalent::Same),
     option("--post-data", Equivalent::Ours("-d DATA")),
