@@ -111,7 +111,9 @@ impl Lines {
             }
             Ok(_) => {}
         }
-        Some(transfer(&line, self.directory.as_deref(), &self.rest).map_err(|detail| wrong(&detail)))
+        // Editors of Windows begin a text with a byte order mark.
+        let line = line.strip_prefix('\u{feff}').filter(|_| self.number == 1).unwrap_or(&line);
+        Some(transfer(line, self.directory.as_deref(), &self.rest).map_err(|detail| wrong(&detail)))
     }
 }
 

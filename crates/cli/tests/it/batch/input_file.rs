@@ -170,3 +170,16 @@ fn input_file_of_100_000_lines_needs_bounded_memory() {
     result.assert_exit(0);
     assert!(memory > 0 && memory < 64 * 1024, "{memory} KiB");
 }
+
+#[test]
+fn byte_order_mark_at_the_start_of_a_list_is_skipped() {
+    let http = start_server();
+    let dir = temp_dir();
+    let lines = format!("\u{feff}{}\n{}\n", http.url("/one"), http.url("/two"));
+    run_input_file(dir.path(), &lines, &[]).assert_exit(0);
+    assert_eq!(read_if_exists(dir.path(), "one").as_deref(), Some("one"));
+    let result =
+        run_input_file(dir.path(), &format!("{}\n\u{feff}{}\n", http.url("/one"), http.url("/two")), &[]);
+    result.assert_exit(3);
+    run_input_file(dir.path(), "\u{feff}# a comment\n", &[]).assert_exit(0);
+}
