@@ -22,6 +22,7 @@ mod interruption;
 mod journal_file;
 mod mirror;
 mod not_fetchable;
+mod not_utf8;
 mod notes;
 mod option_groups;
 mod output;
@@ -169,6 +170,7 @@ fn parse_arguments(arguments: &[OsString]) -> Result<(Flags, GivenOptions), u8> 
     parsed.map_err(|error| {
         let short = match error.kind() {
             ErrorKind::DisplayHelp => render::help::print_short_help(&mut flags::command(), arguments),
+            ErrorKind::InvalidUtf8 => Some(render::print_error(&not_utf8::error(arguments), None)),
             _ => None,
         };
         short.unwrap_or_else(|| render::print_clap_error(&error))

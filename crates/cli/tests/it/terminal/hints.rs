@@ -1,5 +1,8 @@
 //! Errors that name their cause in words, hints that can be pasted, and no retry of what cannot pass.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
 use crate::support::{
     fetch_url_command, http_server, run_command, run_fetch_url, run_fetch_url_in, temp_dir,
 };
@@ -170,4 +173,28 @@ fn line_of_a_header_file_that_is_no_field_is_named() {
     let result = run_fetch_url_in(dir.path(), ["-H", "@fields", "http://127.0.0.1:1/"]);
     result.assert_exit(2).assert_stderr_contains("-H: fields:3: expected \"Name: value\"");
     assert!(!result.stderr.contains("canary"), "{}", result.stderr);
+}
+
+#[test]
+fn argument_that_is_not_utf8_is_named_and_not_printed_if_it_may_be_a_secret() {
+    let (value, joined) = (OsStr::from_bytes(b"me:canary\xe9"), OsStr::from_bytes(b"--user=me:canary\xe9"));
+    let (short, url) = (OsStr::from_bytes(b"-ume:canary\xe9"), OsStr::from_bytes(b"http://u:canary@h/\xe9"));
+    let file = OsStr::from_bytes(b"file\xe9");
+    for (arguments, named) in [
+        (&["-u".as_ref(), value, "http://h/".as_ref()][..], "the value of -u is"),
+        (&["-o".as_ref(), file, "--user".as_ref(), value, "http://h/".as_ref()], "the value of --user is"),
+        (&[joined, "http://h/".as_ref()], "the value of --user is"),
+        (&[short, "http://h/".as_ref()], "the value of -u is"),
+        (&["-s".as_ref(), url], "the argument http://u:******@h/"),
+        (&["mirror".as_ref(), "-A".as_ref(), value, "http://h/".as_ref()], "the value of -A is"),
+    ] {
+        let result = run_fetch_url(arguments);
+        result.assert_exit(2).assert_stderr_contains(named).assert_stderr_contains("not UTF-8");
+        assert!(!result.stderr.contains("canary"), "{}", result.stderr);
+    }
+    let directory = temp_dir();
+    let server = http_server(|_| HttpResponse::new(200).body("x"));
+    let url = server.url("/");
+    run_fetch_url_in(directory.path(), ["-o".as_ref(), file, OsStr::new(&url)]).assert_exit(0);
+    assert!(directory.path().join(file).exists());
 }
