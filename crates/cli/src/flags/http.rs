@@ -70,7 +70,8 @@ pub struct HttpFlags {
     pub dump_header: Option<PathBuf>,
     /// Save the ETag of the response to FILE
     ///
-    /// Only one URL is allowed. FILE is not changed if the transfer fails or the object is unchanged.
+    /// Only one URL is allowed. FILE is not changed if the transfer fails or the object is unchanged. - is standard
+    /// output.
     #[arg(long, value_name = "FILE")]
     pub etag_save: Option<PathBuf>,
     /// Fetch only if the ETag is not the one in FILE

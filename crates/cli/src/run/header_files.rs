@@ -38,6 +38,12 @@ pub(super) fn save_etag(meta: Option<&Meta>, run: &Run) -> Result<(), Error> {
     let Some(path) = &run.options.etag_save else { return Ok(()) };
     let field = meta.and_then(|meta| meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag")));
     let text = field.map_or_else(Vec::new, |(_, value)| [&value[..], b"\n"].concat());
+    if path.as_os_str() == "-" {
+        return match render::print_stdout_bytes(&text) {
+            true => Ok(()),
+            false => Err(failed(path, io::ErrorKind::BrokenPipe.into())),
+        };
+    }
     let mut options = OpenOptions::new();
     let opened = open_written(path, options.create(true).write(true).truncate(true));
     opened.and_then(|mut file| file.write_all(&text)).map_err(|error| failed(path, error))

@@ -285,3 +285,14 @@ fn header_field_that_is_not_utf8_is_written_as_received() {
         assert!(has_line(&fs::read(dir.path().join(name)).expect("a file")), "{name}");
     }
 }
+
+#[test]
+fn etag_is_written_to_standard_output_after_the_object() {
+    let server = versioned_server("\"v1\"");
+    let dir = temp_dir();
+    let result = run_fetch_url_in(dir.path(), ["--etag-save", "-", &server.url("/x")]);
+    assert_eq!(result.assert_exit(0).stdout_text(), "content\"v1\"\n");
+    let result = run_fetch_url_in(dir.path(), ["--etag-save", "-", "-o", "file", &server.url("/x")]);
+    assert_eq!(result.assert_exit(0).stdout_text(), "\"v1\"\n");
+    assert_eq!(entry_names(dir.path()), ["file"]);
+}
