@@ -13,7 +13,7 @@ pub struct HttpFlags {
     /// Add the header field "Name: value"
     ///
     /// "Name:" removes a field that fetch-url would send, "Name;" sends it empty, @FILE reads
-    /// fields from FILE.
+    /// fields from FILE, @- from standard input.
     #[arg(short = 'H', long = "header", value_name = "FIELD", action = ArgAction::Append)]
     pub header: Vec<String>,
     /// Send DATA as form data

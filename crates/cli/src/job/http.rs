@@ -6,7 +6,7 @@ use fetch_url::http::{AuthMode, CookieJar, HeaderField, HttpOptions, HttpVersion
 use fetch_url::{Code, Error, Phase};
 
 use super::data;
-use super::option_file::{read_option_file, read_option_text, read_stdin};
+use super::option_file::{read_option_file, read_option_text, read_stdin, read_stdin_text};
 use crate::error::usage_error;
 use crate::flags::{FetchFlags, GivenOptions, HttpFlags};
 
@@ -121,9 +121,12 @@ fn own_fields(http: &HttpFlags) -> Result<Vec<HeaderField>, Error> {
         match text.strip_prefix('@') {
             None => own.push(field(text).map_err(|detail| usage_error(format!("-H: {detail}")))?),
             Some(path) => {
-                let text = read_option_text("-H", path.as_ref())?;
+                let (text, name) = match path {
+                    "-" => (read_stdin_text("-H")?, "standard input"),
+                    _ => (read_option_text("-H", path.as_ref())?, path),
+                };
                 for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-                    let wrong = |detail| usage_error(format!("-H: {path}:{}: {detail}", index + 1));
+                    let wrong = |detail| usage_error(format!("-H: {name}:{}: {detail}", index + 1));
                     own.push(field(line).map_err(wrong)?);
                 }
             }

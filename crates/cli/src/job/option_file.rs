@@ -32,6 +32,15 @@ pub(super) fn read_stdin(option: &str) -> Result<Vec<u8>, Error> {
         .map_err(|error| usage_error(format!("{option}: standard input: {error}")))
 }
 
+/// Reads the UTF-8 text of standard input for `option`.
+///
+/// # Errors
+/// Those of [`read_stdin`], and `Code::Usage` if it is not UTF-8.
+pub(super) fn read_stdin_text(option: &str) -> Result<String, Error> {
+    let not_utf8 = |_| usage_error(format!("{option}: standard input is not UTF-8"));
+    String::from_utf8(read_stdin(option)?).map_err(not_utf8)
+}
+
 /// Reads everything, at most `limit` bytes. More is an error.
 pub(super) fn read_at_most(limit: u64, source: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();

@@ -222,6 +222,21 @@ fn data_from_standard_input_is_sent() {
     }
 }
 
+#[test]
+fn header_fields_are_read_from_standard_input() {
+    let server = start_server();
+    let run = |input: &str, options: &str| {
+        run_shell(&format!("printf '{input}' | \"$F\" {options} \"$1\""), [server.url("/")])
+    };
+    run("X-One: 1\\nX-Two: 2\\n", "-H @-").assert_exit(0);
+    let request = server.requests().remove(0);
+    assert_eq!((request.header_text("x-one"), request.header_text("x-two")), (Some("1"), Some("2")));
+    run("X-One: 1\\n", "-H @- -d @-").assert_exit(2).assert_stderr_contains("standard input is read by");
+    run("X-One: 1\\nx", "-H @-").assert_exit(2).assert_stderr_contains("-H: standard input:2: expected");
+    run("X-One: \\351\\n", "-H @-").assert_exit(2).assert_stderr_contains("standard input is not UTF-8");
+    assert_eq!(server.requests().len(), 1);
+}
+
 /// Bytes that are not UTF-8 would be sent as others.
 #[test]
 fn file_with_header_fields_that_is_not_utf8_exits_2_and_is_not_sent() {
