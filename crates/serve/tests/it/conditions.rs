@@ -63,7 +63,7 @@ fn range_is_ignored_when_an_http_server_without_ranges_refuses_head() {
         _ => HttpResponse::new(200).header("ETag", "\"v1\"").body("0123456789"),
     })
     .expect("starts");
-    let (with_cache, _folder) = crate::cache::with_cache();
+    let (with_cache, _folder) = with_cache();
     for server in [TestServer::start(), TestServer::with(with_cache)] {
         for path in ["/405", "/403", "/302", "/close"] {
             let reply = server.get(&http.url(path), &["Range: bytes=2-3"]);
