@@ -87,15 +87,15 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Returns `true` if the diagnostic only reports the end of the document.
-    pub(super) const fn is_end(&self) -> bool {
+    /// Returns `true` if the code is SF, "present request out of range". freeWAIS sends it for all errors of a
+    /// retrieval, such as an unknown document ("Missing `DocID` in request").
+    const fn is_sf(&self) -> bool {
         matches!(self.code, [b'S', b'F'])
     }
 
-    /// Returns `true` if the requested bytes are not in the document. freeWAIS uses the same code for an unknown
-    /// document ("Missing `DocID`").
+    /// Returns `true` if the diagnostic reports the end of the document: not all requested bytes are in it.
     fn is_out_of_range(&self) -> bool {
-        self.is_end() && self.message.to_ascii_lowercase().ends_with(b"out of range")
+        self.is_sf() && self.message.to_ascii_lowercase().ends_with(b"out of range")
     }
 
     /// Returns code and text, for messages.
@@ -168,19 +168,20 @@ impl SearchResponse {
         Ok(())
     }
 
-    /// Returns the diagnostics that do not report the end of the document.
+    /// Returns the diagnostics whose code is not SF.
     pub(super) fn error_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.diagnostics.iter().filter(|diagnostic| !diagnostic.is_end())
+        self.diagnostics.iter().filter(|diagnostic| !diagnostic.is_sf())
     }
 
-    /// Returns `true` if the document exists, but does not contain the requested bytes.
-    pub(super) fn is_out_of_range(&self) -> bool {
-        self.diagnostics.iter().any(Diagnostic::is_out_of_range)
+    /// Returns the diagnostics that do not report the end of the document.
+    pub(super) fn other_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.diagnostics.iter().filter(|diagnostic| !diagnostic.is_out_of_range())
     }
 
-    /// Returns `true` if a diagnostic reports the end of the document.
+    /// Returns `true` if a diagnostic reports the end of the document: the document exists, but not all requested
+    /// bytes are in it.
     pub(super) fn reports_end(&self) -> bool {
-        self.diagnostics.iter().any(Diagnostic::is_end)
+        self.diagnostics.iter().any(Diagnostic::is_out_of_range)
     }
 }
 

@@ -16,8 +16,8 @@ const MAX_RESPONSE: usize = 1024 * 1024;
 /// Retrieves a document or a range of it, a [`Machine`] without I/O.
 ///
 /// The size of a document is not known in advance. It ends when the server reports that the requested range is outside
-/// the document, or returns fewer bytes than requested. An error after some pieces means that the document is
-/// incomplete.
+/// the document, or returns fewer bytes than requested. Any other diagnostic instead of a piece, of whatever code, means
+/// that the document is incomplete.
 ///
 /// The next piece is requested as soon as the header of a response announces a full piece. A server discards the second
 /// of two requests that arrive together; it accepts a request that arrives while it sends a response.
@@ -145,14 +145,16 @@ impl Retrieval {
     fn process_empty_response(&mut self, response: &SearchResponse) -> Vec<Event> {
         let is_first = !std::mem::replace(&mut self.has_started, true);
         // freeWAIS answers the request for an empty document with "out of range", and without a text record.
-        let has_document = !response.texts.is_empty() || response.is_out_of_range();
+        let has_document = !response.texts.is_empty() || response.reports_end();
         let is_empty = is_first && self.wanted.start == 0 && has_document;
-        let words =
-            response.error_diagnostics().next().or(response.diagnostics.first()).map(super::Diagnostic::line);
-        let mut events = Vec::new();
-        if response.error_diagnostics().next().is_some() || (is_first && !is_empty) {
-            return rejected(words.unwrap_or_default());
+        let error = response.error_diagnostics().next();
+        // In a later answer, another diagnostic SF than "out of range" means that the document is no longer available.
+        let error = error.or(response.other_diagnostics().next().filter(|_| !is_first));
+        if error.is_some() || (is_first && !is_empty) {
+            let diagnostic = error.or(response.diagnostics.first());
+            return rejected(diagnostic.map(super::Diagnostic::line).unwrap_or_default());
         }
+        let mut events = Vec::new();
         if is_empty {
             events.push(Event::Head(Head::default()));
         }
@@ -164,12 +166,11 @@ impl Retrieval {
 
     fn process_data(&mut self, response: SearchResponse, count: u64, requested: u64) {
         let reports_end = response.reports_end();
-        let diagnostic_text = response.error_diagnostics().next().map(super::Diagnostic::line);
-        self.events.extend(
-            response.error_diagnostics().map(|diagnostic_text| Event::Received(diagnostic_text.line())),
-        );
-        if let Some(words) = &diagnostic_text {
-            self.events.push_back(note("the server sent a diagnostic about the document:", words));
+        let error_text = response.error_diagnostics().next().map(super::Diagnostic::line);
+        self.events.extend(response.other_diagnostics().map(|diagnostic| Event::Received(diagnostic.line())));
+        if let Some(diagnostic) = response.other_diagnostics().next() {
+            let words = diagnostic.line();
+            self.events.push_back(note("the server sent a diagnostic about the document:", &words));
         }
         if !std::mem::replace(&mut self.has_started, true) {
             self.events.push_back(Event::Head(Head::default()));
@@ -181,7 +182,7 @@ impl Retrieval {
             self.end(Vec::new());
         } else if count < requested {
             // A short piece is the last one, as in old clients. Real servers also send a diagnostic at the end.
-            self.end(diagnostic_text.map_or_else(missing_end_mark, rejected));
+            self.end(error_text.map_or_else(missing_end_mark, rejected));
         }
     }
 }

@@ -205,6 +205,19 @@ fn diagnostic_during_retrieval_exits_9_without_output_file() {
     assert!(entry_names(dir.path()).is_empty());
 }
 
+/// freeWAIS uses the code of the end of a document, SF, for a document that has been removed, too.
+#[test]
+fn document_removed_during_retrieval_exits_18_without_output_file() {
+    let removed = WaisDiagnostic::new(*b"SF", "Missing DocID in request");
+    let server = WaisServer::start(wais_config().nth(2, WaisAction::OnlyDiagnostic(removed)));
+    let server = server.expect("start server");
+    let dir = temp_dir();
+    run_fetch_url_in(dir.path(), &["-o", "here", &document_url(&server, "A long way")])
+        .assert_exit(18)
+        .assert_stderr_contains("Missing DocID in request");
+    assert!(entry_names(dir.path()).is_empty());
+}
+
 /// WAIS documents have no validator, so the rest of a document cannot be verified. The document is requested again from
 /// its start, and only with `--retry-all-errors`.
 #[test]

@@ -122,6 +122,29 @@ fn diagnostics_together_with_text_are_reported() {
     check_retrieval(&[answer(&[text(b""), complaint()])], "ask 0-10000 | refused S1 x | done");
 }
 
+/// Row 9.38: freeWAIS sends the code SF for every error of a retrieval.
+#[test]
+fn other_sf_than_out_of_range_after_a_piece_is_a_refusal() {
+    let begun = "ask 0-10000 | ask 10000-20000 | head | body 10000*a";
+    for words in ["SFMissing DocID in request", "SFFile not present in specified database", "SF"] {
+        let gone = || diagnostic(words);
+        let line = format!("SF {}", &words[2..]);
+        let refused = format!("{begun} | refused {} | done", line.trim_end());
+        for records in [&[gone()][..], &[text(b""), gone()], &[sf(), gone()]] {
+            check_retrieval(&[answer(&[full(b'a')]), answer(records)], &refused);
+        }
+        // The words do not say that the document ends here. The text is kept.
+        let received = format!("received {line} | note");
+        let short = [answer(&[full(b'a')]), answer(&[text(b"b"), gone()])];
+        check_retrieval(&short, &format!("{begun} | {received} | body b | unmarked | done"));
+        let more = [answer(&[full(b'a'), gone()]), answer(&[text(b"b"), sf()])];
+        let noted = begun.replace("head", &format!("{received} | head"));
+        check_retrieval(&more, &format!("{noted} | body b | done"));
+    }
+    let end = diagnostic("SFRange is out of range");
+    check_retrieval(&[answer(&[full(b'a')]), answer(&[end])], &format!("{begun} | done"));
+}
+
 #[test]
 fn text_longer_than_requested_is_unexpected() {
     check(&retrieval(0..3), &[answer(&[text(b"abcd")])], "ask 0-3 | unexpected");
