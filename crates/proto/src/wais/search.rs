@@ -26,7 +26,8 @@ const MAX_LARGER_RESPONSE: usize = 8 * MAX_RESPONSE;
 ///
 /// WAIS cannot request the documents after a given one. If the first response contains as many documents as were requested,
 /// the search is sent again with a larger maximum, and only documents with new identifiers are returned. If the server
-/// does not answer the larger search, or its response is full again, the end is [`Event::UnterminatedEnd`].
+/// does not answer the larger search, its response is full again, or a response has a diagnostic beside its documents,
+/// the end is [`Event::UnterminatedEnd`].
 #[derive(Debug)]
 pub struct Search {
     database: WaisName,
@@ -38,6 +39,8 @@ pub struct Search {
     state: SearchState,
     /// The identifiers of the first response, if it was full.
     first_ids: HashSet<Vec<u8>>,
+    /// A response had a diagnostic beside its documents, such as "resources exhausted".
+    has_diagnostic: bool,
 }
 
 #[derive(Debug)]
@@ -63,6 +66,7 @@ impl Search {
             larger_maxima: LARGER_MAXIMA.iter(),
             state: SearchState::Send,
             first_ids: HashSet::new(),
+            has_diagnostic: false,
         })
     }
 
@@ -108,18 +112,22 @@ impl Search {
         let Some(response) = response else { return SearchState::Emitting(rejected(Bytes::new()), false) };
         let is_full = response.documents.len() >= self.max_documents as usize;
         let is_first = !self.has_larger_maximum();
-        let mut events = if is_first { self.first_events(&response) } else { VecDeque::new() };
+        let mut events = if is_first { self.first_events(&response) } else { diagnostic_events(&response) };
         if matches!(events.front(), Some(Event::Rejected(_))) {
             return SearchState::Emitting(events, false);
         }
         let lost_documents = !is_first && response.documents.len() < self.first_ids.len();
+        let has_diagnostic = response.error_diagnostics().next().is_some();
         let asks_again = is_first && is_full;
         if asks_again {
             self.first_ids = response.documents.iter().map(|facts| facts.id.0.clone()).collect();
         }
         let is_new = |facts: &DocumentDetails| is_first || !self.first_ids.contains(&facts.id.0);
         events.extend(response.documents.into_iter().filter(is_new).map(|facts| Event::Entry(entry(facts))));
-        if !is_first && (is_full || lost_documents) {
+        self.has_diagnostic |= has_diagnostic;
+        if !asks_again && self.has_diagnostic {
+            events.push_back(Event::UnterminatedEnd("a response without a diagnostic"));
+        } else if !is_first && (is_full || lost_documents) {
             events.extend(incomplete_result());
         }
         SearchState::Emitting(events, asks_again)
@@ -133,11 +141,7 @@ impl Search {
             // does not exist.
             return rejected(diagnostic_text.unwrap_or_default());
         }
-        let mut events = VecDeque::new();
-        if let Some(words) = diagnostic_text {
-            events.extend(response.diagnostics.iter().map(|diagnostic| Event::Received(diagnostic.line())));
-            events.push_back(note("the result may be incomplete: the server sent", &words));
-        }
+        let mut events = diagnostic_events(response);
         events.push_back(Event::Head(Head::default()));
         events
     }
@@ -164,6 +168,17 @@ impl Machine for Search {
             }
         }
     }
+}
+
+/// Returns the events for the diagnostics beside the documents of a response.
+fn diagnostic_events(response: &SearchResponse) -> VecDeque<Event> {
+    let lines = response.diagnostics.iter().map(super::Diagnostic::line);
+    let mut events: VecDeque<_> = lines.map(Event::Received).collect();
+    if let Some(diagnostic) = response.diagnostics.first() {
+        let words = diagnostic.line();
+        events.push_back(note("the result may be incomplete: the server sent", &words));
+    }
+    events
 }
 
 /// Returns the event for a result that may lack documents.

@@ -318,4 +318,7 @@ fn diagnostic_together_with_documents_is_shown() {
         let result = run_fetch_url(["-I", &url]);
         result.assert_exit(0).assert_stderr_contains("T1 Only the first disc was searched");
     }
+    let url = server.url("t?gopher");
+    run_fetch_url([&url]).assert_exit(0).assert_stderr_contains("may be incomplete");
+    run_fetch_url(["--require-complete", &url]).assert_exit(18);
 }

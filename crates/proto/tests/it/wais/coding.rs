@@ -4,7 +4,7 @@ use crate::wais::transcript::{
     ID, answer, check, check_retrieval, check_search, database, description, diagnostic, field, framed, full,
     group, play, response, retrieval,
 };
-use crate::wais::transcript::{search, text};
+use crate::wais::transcript::{search, sf, text};
 use fetch_url_core::{Url, WaisResource, parse};
 use fetch_url_proto::wais::{DocumentId, Search, WaisName};
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step};
@@ -84,6 +84,33 @@ fn unanswered_larger_search_marks_the_result_unterminated() {
     assert_eq!(fewer, format!("{first} | unmarked | done"));
 }
 
+/// Semantics 8.6: a server that has cut its result says so by a diagnostic, such as SZ "resources exhausted".
+#[test]
+fn diagnostic_beside_documents_marks_the_result_unterminated() {
+    let exhausted = || diagnostic("SZresources exhausted");
+    let found = |numbers: std::ops::Range<u32>| {
+        let headers = numbers.map(|number| header(&[id(number.to_string().as_bytes())]));
+        answer(&headers.chain([exhausted()]).collect::<Vec<_>>())
+    };
+    let noted = "received SZ resources exhausted | note";
+    let one = format!("search | {noted} | head{} | unmarked | done", entries(0..2));
+    check(&search, &[found(0..2)], &one);
+    check_search(
+        &group(99, &[header(&[id(b"a")]), sf()]),
+        "received SF Request out of range | note | head | entry a  None  | done",
+    );
+
+    let events = |answers: &[Vec<u8>]| play(&search, answers, &|_| false, None).join(" | ");
+    let first = format!("search | head{} | search", entries(0..200));
+    let second = events(&[documents(0..200), found(0..250)]);
+    assert_eq!(second, format!("{first} | {noted}{} | unmarked | done", entries(200..250)));
+    let empty = events(&[documents(0..200), answer(&[exhausted()])]);
+    assert_eq!(empty, format!("{first} | {noted} | unmarked | done"));
+    let both = format!("search | {noted} | head{} | search", entries(0..200));
+    let cut_first = events(&[found(0..200), documents(0..250)]);
+    assert_eq!(cut_first, format!("{both}{} | unmarked | done", entries(200..250)));
+}
+
 #[test]
 fn fields_in_any_order_and_unknown_fields_are_accepted() {
     let unknown =
@@ -158,7 +185,16 @@ fn diagnostics_are_a_refusal_only_without_documents() {
         events.sort();
         assert_eq!(
             events,
-            ["done", "entry a  None ", "head", "note", "received S1 x", "received T2 y", "search"]
+            [
+                "done",
+                "entry a  None ",
+                "head",
+                "note",
+                "received S1 x",
+                "received T2 y",
+                "search",
+                "unmarked"
+            ]
         );
     }
 }
