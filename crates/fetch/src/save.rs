@@ -100,7 +100,8 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
     };
     let (finished, body_end) = finished.map_err(|error| error.with_url(&meta.url))?;
     let last = body_end.restarted.as_deref().unwrap_or(&meta);
-    let (url, redirects, notes) = (last.url.redacted().to_string(), last.redirects, last.notes.clone());
+    let (url, redirects) = (last.url.redacted().to_string(), last.redirects);
+    let notes = [last.notes.as_slice(), &body_end.notes].concat();
     Ok(Receipt {
         url,
         bytes: finished.written,
@@ -117,10 +118,11 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
     })
 }
 
-/// How the end of the body was detected, the offset at which the body started, and the last response of a restart.
+/// How the end of the body was detected, the notes about the body, the offset at which the body started, and the last response of a restart.
 struct BodyEnd {
     proof: Proof,
     missing: Option<&'static str>,
+    notes: Vec<Cow<'static, str>>,
     start: u64,
     retries: u32,
     restarted: Option<Box<Meta>>,
@@ -143,8 +145,14 @@ async fn transfer(
     if !target.supports_kernel_copy() || body.is_rate_limited() {
         return save_chunks(body, target, progress, meta).await;
     }
-    let body_end =
-        BodyEnd { proof: body.proof(), missing: None, start: meta.offset, retries: 0, restarted: None };
+    let body_end = BodyEnd {
+        proof: body.proof(),
+        missing: None,
+        notes: Vec::new(),
+        start: meta.offset,
+        retries: 0,
+        restarted: None,
+    };
     match body.into_file() {
         Ok(source) => copy_file(source, target, progress).await.map(|finished| (finished, body_end)),
         Err(body) => save_chunks(*body, target, progress, meta).await,
@@ -207,8 +215,8 @@ async fn save_chunks(
                 writer.restart(meta).await?;
             }
             Ok(None) => {
-                let (proof, missing) = (body.proof(), body.missing_terminator());
-                let body_end = BodyEnd { proof, missing, start, retries: body.retries(), restarted };
+                let (proof, missing, notes) = (body.proof(), body.missing_terminator(), body.notes());
+                let body_end = BodyEnd { proof, missing, notes, start, retries: body.retries(), restarted };
                 return Ok((writer.finish().await?, body_end));
             }
             Err(error) => {

@@ -1,5 +1,7 @@
 //! Checks each chunk and the end of a body against the announced size and the limits.
 
+use std::borrow::Cow;
+
 use super::{Body, Chunk, Proof, ResumeState, Source, Tail, size_limit_error, truncated_error};
 use crate::{Code, Error, Phase};
 
@@ -16,6 +18,11 @@ impl Body {
     /// Returns the name of the terminator that was missing at the end of the body.
     pub(crate) fn missing_terminator(&self) -> Option<&'static str> {
         self.terminator_check.missing()
+    }
+
+    /// Returns the notes about the part of the body that was read.
+    pub(crate) fn notes(&self) -> Vec<Cow<'static, str>> {
+        self.terminator_check.notes()
     }
 
     pub(super) fn check_chunk(

@@ -1,7 +1,8 @@
-//! How it is known that a body is complete, and which terminator was missing.
+//! How it is known that a body is complete, which terminator was missing, and what else was found in it.
 
+use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::{Code, Error, Phase};
 
@@ -26,15 +27,37 @@ impl fmt::Display for Proof {
     }
 }
 
-/// Records whether the terminator of a response was missing at its end. The decoder sets the value and the body reads
-/// it; clones share it.
+/// Maximum number of different notes of a body: a server can send one with each part of an endless body.
+const MAX_NOTES: usize = 20;
+
+/// Records whether the terminator of a response was missing at its end, and the notes about its body. The decoder sets
+/// the values and the body reads them; clones share them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TerminatorCheck(Arc<OnceLock<&'static str>>);
+pub(crate) struct TerminatorCheck(Arc<Findings>);
+
+#[derive(Debug, Default)]
+struct Findings {
+    missing: OnceLock<&'static str>,
+    notes: Mutex<Vec<Cow<'static, str>>>,
+}
 
 impl TerminatorCheck {
+    /// Records a note, unless the body has it or too many others already.
+    pub(crate) fn add_note(&self, note: Cow<'static, str>) {
+        let mut notes = self.0.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if notes.len() < MAX_NOTES && !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+
+    /// Returns the notes.
+    pub(crate) fn notes(&self) -> Vec<Cow<'static, str>> {
+        self.0.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Records that `terminator` is missing.
     pub(crate) fn set_missing(&self, terminator: &'static str) {
-        let _ = self.0.set(terminator);
+        let _ = self.0.missing.set(terminator);
     }
 
     /// Changes `proof` to assumed at the end of a body if the terminator is missing.
@@ -53,6 +76,6 @@ impl TerminatorCheck {
 
     /// Returns the name of the terminator if it is missing.
     pub(crate) fn missing(&self) -> Option<&'static str> {
-        self.0.get().copied()
+        self.0.missing.get().copied()
     }
 }

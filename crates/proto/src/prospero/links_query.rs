@@ -13,12 +13,15 @@ use crate::{Details, Entry, EntryKind, Event, Head, Machine, RecvBuffer, Step, W
 const MAX_ATTRIBUTES: usize = 256;
 
 /// A query for the entries of a directory, a [`Machine`] without I/O: [`Event::Head`], then one [`Event::Entry`] per link.
+/// If the server has not resolved some links, the end is [`Event::UnterminatedEnd`].
 #[derive(Debug)]
 pub struct LinksQuery {
     request: OutgoingRequest,
     reader: TokenReader,
     is_head_emitted: bool,
     is_rejected: bool,
+    /// The server has not resolved some links, and the end of the listing has not been reported.
+    is_incomplete: bool,
     /// The last link; its attributes may follow.
     link: Option<LinkDetails>,
     events: VecDeque<Event>,
@@ -32,6 +35,7 @@ impl LinksQuery {
             reader: TokenReader::default(),
             is_head_emitted: false,
             is_rejected: false,
+            is_incomplete: false,
             link: None,
             events: VecDeque::new(),
         }
@@ -65,6 +69,7 @@ impl LinksQuery {
             Line::Forwarded(_) => return Err(request::unexpected("the links of the directory")),
             Line::Unresolved(_) => {
                 self.emit_head();
+                self.is_incomplete = true;
                 self.events.push_back(Event::Note("some links of the directory were not resolved".into()));
             }
             _ => {}
@@ -120,6 +125,9 @@ impl Machine for LinksQuery {
                 }
                 Next::End => {
                     self.emit_link();
+                    if std::mem::take(&mut self.is_incomplete) {
+                        self.events.push_back(Event::UnterminatedEnd("a list without UNRESOLVED"));
+                    }
                     return Ok(self.events.pop_front().map_or(Step::Done, Step::Emit));
                 }
                 Next::NeedMore | Next::Data(_) => return Ok(Step::NeedMore),

@@ -56,6 +56,18 @@ fn max_redirs_limits_forwarded_names() {
     run_fetch_url(["--max-redirs", "1", &server.url("/1")]).assert_exit(47);
 }
 
+#[test]
+fn unresolved_links_of_a_directory_are_noted_and_not_complete() {
+    let text = "LINK  L FILE a INTERNET-D h.test ASCII /a 0\nUNRESOLVED x\n";
+    let config = ProsperoConfig::new().object("/d", ProsperoObject::directory([]));
+    let answer = ProsperoAction::Answer(text.into());
+    let server = ProsperoServer::start(config.on(ProsperoTrigger::List, answer)).expect("start server");
+    let result = run_fetch_url(["--format", "json", &server.url("/d")]);
+    assert!(result.assert_exit(0).stdout_text().contains("\"a\""), "{result:?}");
+    result.assert_stderr_contains("were not resolved").assert_stderr_contains("may be incomplete");
+    run_fetch_url(["--require-complete", &server.url("/d")]).assert_exit(18);
+}
+
 /// The failed query only asks for the size, which is optional.
 #[test]
 fn rejected_attribute_query_does_not_fail_the_fetch() {

@@ -10,10 +10,14 @@ use futures_core::Stream;
 use super::plan::ProsperoPlan;
 use super::query::{QueryError, end_of_response, start_query};
 use super::response::outcome;
+use crate::body::TerminatorCheck;
 use crate::net::datagram::DatagramSockets;
 use crate::net::datagram_connection::{DatagramConnection, DatagramStep};
-use crate::net::trace;
-use crate::{Content, Error, Listing, Meta, Outcome, RunContext};
+use crate::{Content, Error, Listing, Meta, Outcome, Proof, RunContext};
+
+/// How it is known that a listing is complete. If the server has not resolved some links, the machine reports it, and the
+/// proof becomes *assumed*.
+const PROOF: Proof = Proof::Proven("the end of the listing");
 
 /// Requests the links and returns them as a listing.
 pub(super) async fn fetch_listing(
@@ -24,12 +28,16 @@ pub(super) async fn fetch_listing(
 ) -> Result<Outcome, QueryError> {
     plan.check_no_range()?;
     let connection = start_query(LinksQuery::new(&plan.object), datagrams, plan, ctx).await?;
-    Ok(outcome(meta, Content::Listing(Listing::new(LinkEntries { connection: Some(connection) }))))
+    let terminator_check = TerminatorCheck::default();
+    let entries = LinkEntries { connection: Some(connection), terminator_check: terminator_check.clone() };
+    let listing = Listing::new(entries).with_terminator_check(PROOF, terminator_check);
+    Ok(outcome(meta, Content::Listing(listing)))
 }
 
 struct LinkEntries {
     /// `None` after the end.
     connection: Option<DatagramConnection<LinksQuery>>,
+    terminator_check: TerminatorCheck,
 }
 
 impl Stream for LinkEntries {
@@ -43,7 +51,11 @@ impl Stream for LinkEntries {
                     return Poll::Ready(Some(Ok(entry)));
                 }
                 Ok(DatagramStep::Step(Step::Emit(Event::Note(note)))) => {
-                    trace::note(&note);
+                    self.terminator_check.add_note(note);
+                    continue;
+                }
+                Ok(DatagramStep::Step(Step::Emit(Event::UnterminatedEnd(missing)))) => {
+                    self.terminator_check.set_missing(missing);
                     continue;
                 }
                 received => end_of_response(received),

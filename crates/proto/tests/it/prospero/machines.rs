@@ -249,6 +249,24 @@ fn link_lines_become_entries() {
     );
 }
 
+/// Rule 7.36: the list lacks the links that the server could not follow.
+#[test]
+fn unresolved_line_in_a_listing_marks_its_end() {
+    let link = |name: &str| format!("LINK  L FILE {name} INTERNET-D h.test ASCII /{name} 0\n");
+    let entry = |name: &str| format!("entry file {name} prospero://h.test//{name}");
+    let (a, b) = (entry("a"), entry("b"));
+    for (text, expected) in [
+        ("UNRESOLVED x\n".to_owned(), "head | note | unmarked | done".to_owned()),
+        (link("a") + "UNRESOLVED x y\n", format!("head | note | {a} | unmarked | done")),
+        (
+            format!("{}UNRESOLVED x\n{}UNRESOLVED y", link("a"), link("b")),
+            format!("head | note | {a} | note | {b} | unmarked | done"),
+        ),
+    ] {
+        check(QueryKind::Links, text.as_bytes(), &expected);
+    }
+}
+
 /// The first FAILURE ends the message: earlier entries are delivered, later lines are ignored.
 #[test]
 fn failure_within_a_listing_ends_it() {

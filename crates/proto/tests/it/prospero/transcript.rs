@@ -168,6 +168,7 @@ fn word(event: Event) -> String {
         Event::Head(_) => "head".to_owned(),
         Event::Note(_) => "note".to_owned(),
         Event::Rejected(refused) => format!("refused {}", refused.text.escape_ascii()).trim_end().to_owned(),
+        Event::UnterminatedEnd(_) => "unmarked".to_owned(),
         other => panic!("{other:?}"),
     }
 }
