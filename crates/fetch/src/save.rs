@@ -101,7 +101,8 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
     let (finished, body_end) = finished.map_err(|error| error.with_url(&meta.url))?;
     let last = body_end.restarted.as_deref().unwrap_or(&meta);
     let (url, redirects) = (last.url.redacted().to_string(), last.redirects);
-    let notes = [last.notes.as_slice(), &body_end.notes].concat();
+    let mut notes = last.notes.clone();
+    notes.extend(body_end.notes.into_iter().filter(|note| !last.notes.contains(note)));
     Ok(Receipt {
         url,
         bytes: finished.written,

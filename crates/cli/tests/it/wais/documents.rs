@@ -322,3 +322,26 @@ fn diagnostic_together_with_documents_is_shown() {
     run_fetch_url([&url]).assert_exit(0).assert_stderr_contains("may be incomplete");
     run_fetch_url(["--require-complete", &url]).assert_exit(18);
 }
+
+/// The diagnostic is shown once, even if every response has it.
+#[test]
+fn diagnostic_together_with_a_later_response_is_shown_once() {
+    let complaint = || WaisAction::AppendDiagnostic(WaisDiagnostic::new(*b"T1", "One disc is missing"));
+    let dir = temp_dir();
+    for config in [wais_config().nth(2, complaint()), wais_config().nth(1, complaint()).nth(2, complaint())] {
+        let server = WaisServer::start(config).expect("start server");
+        let url = document_url(&server, "A long way");
+        let result = run_fetch_url_in(dir.path(), &["-o", "here", &url]);
+        assert_eq!(result.assert_exit(0).stderr.matches("One disc is missing").count(), 1, "{result:?}");
+        assert_eq!(fs::read(dir.path().join("here")).expect("read file"), long_document());
+    }
+    let documents = (0..260).map(|number| WaisDocument::new(number.to_string(), "many", "TEXT", "many\n"));
+    let database = documents.fold(WaisDatabase::new("t"), WaisDatabase::document);
+    let config = WaisConfig::new().database(database).nth(2, complaint());
+    for arguments in [&["--format", "json"][..], &["-I"]] {
+        let server = WaisServer::start(config.clone()).expect("start server");
+        let url = server.url("t?many");
+        let result = run_fetch_url(arguments.iter().copied().chain([url.as_str()]));
+        assert_eq!(result.assert_exit(0).stderr.matches("One disc is missing").count(), 1, "{result:?}");
+    }
+}

@@ -37,8 +37,11 @@ impl ByteSource for DocumentSource {
             let Some(connection) = &mut self.connection else { return Poll::Ready(None) };
             let error = match ready!(connection.poll_step(cx)) {
                 Ok(Step::Emit(Event::Body(bytes))) => return Poll::Ready(Some(Ok(bytes))),
-                // The note concerns a diagnostic that came with all requested bytes.
-                Ok(Step::Emit(Event::Note(_))) => continue,
+                // A diagnostic that came with bytes.
+                Ok(Step::Emit(Event::Note(note))) => {
+                    self.terminator_check.add_note(note);
+                    continue;
+                }
                 Ok(Step::Emit(Event::UnterminatedEnd(missing))) => {
                     self.terminator_check.set_missing(missing);
                     continue;

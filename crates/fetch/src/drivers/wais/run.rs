@@ -50,9 +50,13 @@ async fn run_search(
     if !plan.wants_head {
         return Ok(outcome(meta, Content::Listing(search_listing(connection, plan))));
     }
-    let mut count = 0;
+    let mut count = 0_u64;
     while let Step::Emit(event) = ctx.deadline.bound(Phase::Reply, connection.step()).await? {
-        count += u64::from(matches!(event, Event::Entry(_)));
+        match event {
+            Event::Entry(_) => count += 1,
+            Event::Note(note) if !meta.notes.contains(&note) => meta.notes.push(note),
+            _ => {}
+        }
     }
     meta.fields.push(("Documents".to_owned(), count.to_string().into()));
     Ok(outcome(meta, Content::Head))

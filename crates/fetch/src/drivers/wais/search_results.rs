@@ -70,7 +70,10 @@ impl Stream for SearchResults {
                     }
                     return Poll::Ready(Some(Ok(entry)));
                 }
-                Ok(Step::Emit(Event::Note(_))) => continue,
+                Ok(Step::Emit(Event::Note(note))) => {
+                    self.terminator_check.add_note(note);
+                    continue;
+                }
                 Ok(Step::Emit(Event::UnterminatedEnd(missing))) => {
                     self.terminator_check.set_missing(missing);
                     continue;
