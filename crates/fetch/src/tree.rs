@@ -17,6 +17,7 @@ mod rules;
 
 use std::collections::HashMap;
 use std::mem;
+use std::num::NonZeroU64;
 
 use fetch_url_core::{GopherUrl, Url, parse};
 use fetch_url_proto::text::sanitise;
@@ -25,7 +26,7 @@ use fetch_url_proto::{Details, Entry, EntryKind};
 use self::case_probe::CaseProbe;
 pub use self::file_entries::FileEntries;
 pub use self::glob::Glob;
-use self::identity::{IdentitySet, digest_of, resource_identity};
+use self::identity::{IdentitySet, content_id, digest_of, resource_identity};
 pub use self::kind::UncertainKind;
 pub use self::names::fold_case;
 use self::names::{Candidate, make_names_unique, server_file_name};
@@ -88,6 +89,9 @@ pub struct FileEntry {
     pub size: Option<u64>,
     /// Its modification time, as listed: perhaps rounded to minutes or in another time zone.
     pub modified: Option<i64>,
+    /// A digest of the identifier that the listing states for the content, such as the Message-ID of an article: a server
+    /// may give the number of an article, and so its URL, to another one. It is the same in every run.
+    pub content_id: Option<NonZeroU64>,
     /// The reason why it may not be a file.
     pub uncertain_kind: Option<UncertainKind>,
     depth: u32,
@@ -246,6 +250,7 @@ impl Tree {
             is_directory,
             size: entry.size,
             modified: entry.modified,
+            content_id: content_id(entry),
             url: entry.url.take().unwrap_or_default().into(),
             name: name.into(),
             uncertain_kind,

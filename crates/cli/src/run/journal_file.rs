@@ -156,12 +156,13 @@ fn unlisted_source(transfer: &Transfer) -> String {
 }
 
 /// Returns size and modification time from the listing, from which a change is detected, or `None` if the listing has
-/// no time. Articles never change and need no time.
+/// no time. An article never changes, but its number may mean another article: its Message-ID replaces the time.
 fn facts_from_listing(entry: &FileEntry) -> Option<String> {
     let size = entry.size.map_or_else(|| "-".to_owned(), |size| size.to_string());
-    match entry.modified {
-        Some(modified) => Some(format!("{size} {modified}")),
-        None => matches!(entry.url, Url::Nntp(_)).then(|| "article".to_owned()),
+    match (entry.content_id, entry.modified) {
+        (Some(id), _) => Some(format!("{size} article {id:016x}")),
+        (None, Some(modified)) => Some(format!("{size} {modified}")),
+        (None, None) => None,
     }
 }
 
@@ -179,8 +180,8 @@ fn facts_from_metadata(meta: &Meta) -> Option<String> {
 fn is_recent(entry: &FileEntry, meta: &Meta) -> bool {
     let now =
         SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|now| i64::try_from(now.as_secs()).ok());
-    // The times of local files are compared to the second.
-    let may_be_rounded = !matches!(entry.url, Url::File(_));
+    // The times of local files are compared to the second, and those of articles are not compared.
+    let may_be_rounded = !matches!(entry.url, Url::File(_)) && entry.content_id.is_none();
     let is_rounded = may_be_rounded && entry.modified.is_some_and(|modified| modified % 60 == 0);
     match (now, meta.head.modified) {
         (Some(now), Some(modified)) => is_rounded && now - modified < MIN_RELIABLE_AGE,

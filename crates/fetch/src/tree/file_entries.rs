@@ -47,6 +47,7 @@ impl Iterator for FileEntries {
             path: path_below(&self.directory, &candidate.name),
             size: candidate.size,
             modified: candidate.modified,
+            content_id: candidate.content_id,
             uncertain_kind: candidate.uncertain_kind,
             depth: self.depth,
             position: None,

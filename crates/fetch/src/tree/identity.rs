@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
+use std::num::NonZeroU64;
 
 use fetch_url_core::{PercentEncoded, Url};
+use fetch_url_proto::{Details, Entry};
 
 use crate::output::Algorithm;
 use crate::sink::digest::Digest;
@@ -21,6 +23,13 @@ pub(super) fn resource_identity(url: &Url<'_>) -> u128 {
         url => url.without_password().to_string(),
     };
     digest_of(text.as_bytes())
+}
+
+/// Returns a digest of the identifier that a listing states for the content of an entry: the Message-ID of an article.
+pub(super) fn content_id(entry: &Entry) -> Option<NonZeroU64> {
+    let Details::Article(article) = &entry.details else { return None };
+    let id = Some(&article.message_id).filter(|id| !id.is_empty())?;
+    NonZeroU64::new((digest_of(id) >> 64) as u64)
 }
 
 /// Returns the first 128 bits of a digest.

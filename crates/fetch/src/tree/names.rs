@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::num::NonZeroU64;
 
 use fetch_url_core::{PercentEncoded, Url, UserInfo, parse};
 use fetch_url_proto::Entry;
@@ -26,6 +27,7 @@ pub(super) struct Candidate {
     pub(super) is_selected: bool,
     pub(super) size: Option<u64>,
     pub(super) modified: Option<i64>,
+    pub(super) content_id: Option<NonZeroU64>,
     pub(super) uncertain_kind: Option<UncertainKind>,
 }
 

@@ -63,6 +63,7 @@ impl Tree {
             path,
             size: None,
             modified: None,
+            content_id: None,
             uncertain_kind: None,
             depth,
             position: Some(position),

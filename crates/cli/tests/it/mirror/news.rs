@@ -76,6 +76,27 @@ fn new_articles_are_downloaded_and_expired_ones_deleted_on_request() {
     assert_eq!(received_article_commands(&server).len(), 2);
 }
 
+/// A server that has lost its spool or moved numbers the articles of a group anew.
+#[test]
+fn articles_are_downloaded_again_after_the_group_was_renumbered() {
+    let undated = |id: &str| NntpArticle::new(format!("Message-ID: <{id}@x>\r\n\r\n{id}\r\n"));
+    let dated = |id: &str| NntpArticle::post(&format!("{id}@x"), "x", format!("{id}\r\n"));
+    for article in [&undated as &dyn Fn(&str) -> NntpArticle, &dated] {
+        let dir = temp_dir();
+        let mirror = |ids: [&str; 2]| {
+            let group = NntpGroup::new("a.one").article(1, article(ids[0])).article(2, article(ids[1]));
+            let (server, connect_to) = start_news_server(NntpConfig::new().group(group));
+            run_mirror_with_short_timeout(GROUP, dir.path(), &connect_to).assert_exit(0);
+            let files = ids.map(|id| String::from_utf8_lossy(&article(id).bytes()).into_owned());
+            assert_eq!(list_tree(dir.path()), [format!("1={}", files[0]), format!("2={}", files[1])]);
+            received_article_commands(&server)
+        };
+        assert_eq!(mirror(["a", "b"]), ["ARTICLE 1", "ARTICLE 2"]);
+        assert_eq!(mirror(["a", "b"]), [""; 0]);
+        assert_eq!(mirror(["a", "c"]), ["ARTICLE 2"]);
+    }
+}
+
 #[test]
 fn failed_articles_and_listings_delete_nothing() {
     // An article is cancelled after the listing; the others are downloaded.
