@@ -35,7 +35,8 @@ impl Session {
     /// Cancel safe: the call can be dropped and repeated without loss.
     ///
     /// # Errors
-    /// `Code::TimedOut` if the total time is over; an error of the connection.
+    /// `Code::TimedOut` if the total time is over; `Code::Truncated` if the connection was lost, or `Code::EmptyReply` if
+    /// that happens before any data arrived.
     pub async fn receive(&mut self) -> Result<Option<Bytes>, Error> {
         let deadline = self.deadline;
         let was_sending = self.is_sending();

@@ -20,7 +20,7 @@ const TIMING_MARK: u8 = 6;
 const MAX_TIMING_MARKS: u32 = 256;
 
 /// A Telnet session, a [`Machine`] without I/O. Text from the server is emitted as [`Event::Body`] with local
-/// line ends (RFC 854).
+/// line ends (RFC 854). The session ends when the server closes the connection; a lost connection is an error.
 #[derive(Debug)]
 pub struct TelnetSession {
     state: StreamState,
@@ -192,6 +192,10 @@ impl Machine for TelnetSession {
                         self.state = StreamState::Text;
                         Step::Emit(Event::Body(Bytes::from_static(b"\r")))
                     }
+                    // The rest of the text was lost.
+                    (true, _) if buffer.is_lost() => {
+                        return Err(WireError::UnexpectedEnd { what: "the session" });
+                    }
                     (true, _) => Step::Done,
                 });
             }
@@ -242,6 +246,26 @@ mod tests {
             [[IAC, WONT, 24], [IAC, DONT, 1], [IAC, WONT, TIMING_MARK], [IAC, WONT, TIMING_MARK]].concat();
         for cut in 0..bytes.len() {
             assert_eq!(exchange(&bytes, cut), (b"ab\xffc".to_vec(), refused.clone()), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn lost_connection_is_an_error_after_its_text() {
+        for (bytes, texts) in [
+            (&b""[..], &[][..]),
+            (b"one\r\n", &["one\n"]),
+            (b"one\r", &["one", "\r"]),
+            (&[b'a', IAC, SB, 24], &["a"]),
+        ] {
+            let (mut session, mut buffer) = (TelnetSession::new(), RecvBuffer::new());
+            buffer.push(bytes);
+            buffer.mark_lost();
+            for text in texts {
+                let step = session.step(&mut buffer).expect("text");
+                assert_eq!(step, Step::Emit(Event::Body(text.as_bytes().into())));
+            }
+            let error = session.step(&mut buffer).expect_err("the end");
+            assert_eq!(error, WireError::UnexpectedEnd { what: "the session" });
         }
     }
 
