@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use super::{article_texts, group_with_articles, run_in_home, server_urls, start_server};
 use crate::support::{BINARY, RunResult, entry_names, fetch_url_command, http_server, run_command, temp_dir};
@@ -498,4 +499,18 @@ fn login_is_sent_before_a_list_if_allowed() {
     let dialogue = server.received_text();
     let at = |prefix: &str| dialogue.iter().position(|line| line.starts_with(prefix));
     assert!(at("AUTHINFO PASS").is_some() && at("AUTHINFO PASS") < at("LIST"), "{dialogue:?}");
+}
+
+/// Rule 7.3 of cli.md: the read timeout applies to each reply, not to all of them up to the article.
+#[test]
+fn login_with_slow_replies_succeeds_within_the_read_timeout() {
+    let config = login_config().delay(Duration::from_millis(400));
+    let server = NntpServer::start(config).expect("start server");
+    let options = format!("--retry 0 --insecure-auth --read-timeout 1.3 -u me:{PASSWORD}");
+    let started = Instant::now();
+    let result = fetch_path(&server, &options, "c.own/1");
+    assert_eq!(result.assert_exit(0).stdout_text(), article_text("own"));
+    assert!(started.elapsed() > Duration::from_millis(1500), "{:?}", server.received_text());
+    let options = options.replace("1.3", "0.2");
+    fetch_path(&server, &options, "c.own/1").assert_exit(28);
 }

@@ -124,8 +124,11 @@ impl NntpConnection {
         let Some(request) = self.session().pending_requests().next().cloned() else {
             return Err(unexpected_step_error());
         };
+        // Several replies may precede the step, such as those to a login, so the reply timeout begins again whenever bytes
+        // arrive.
+        let last_received = || ctx.connector.connection_info().facts().last_received;
         loop {
-            match ctx.deadline.bound(Phase::Reply, self.step()).await? {
+            match ctx.deadline.bound_reply(last_received, self.step()).await? {
                 Step::Emit(Event::Head(_)) => return Ok(FirstReply::Accepted(Box::new(self))),
                 Step::Emit(Event::Rejected(rejection)) => {
                     match self.prompt_for_login(&rejection, plan, ctx).await? {
