@@ -59,7 +59,8 @@ impl Session {
         self.connection.is_sending()
     }
 
-    /// Closes the sending direction. Text from the server can still be received.
+    /// Ends the input: a CR at its end is completed. The connection stays open in both directions until the server closes
+    /// it, because telnetd ends a session as soon as the client closes its side, and drops the output of its commands.
     pub fn finish_sending(&mut self) {
         self.connection.machine_mut().finish_sending_text();
     }
