@@ -14,6 +14,10 @@ const SEARCH_RESPONSE: u8 = 23;
 const FIXED_BYTES: usize = 10;
 /// Maximum number of documents in a response; at most 10,000 are requested.
 const MAX_DOCUMENTS: usize = 10_000;
+/// Maximum number of text records or of diagnostics in a response.
+const MAX_RECORDS: usize = 10_000;
+/// Maximum number of types of a document.
+const MAX_TYPES: usize = 64;
 /// The last byte of a diagnostic.
 const TERMINATOR: &[u8] = b"\x1d";
 
@@ -151,16 +155,17 @@ impl SearchResponse {
         let mut fields = Fields::new(group);
         while let Some(tag) = fields.tag()? {
             match tag {
-                tag::DIAGNOSTIC => self.diagnostics.push(diagnostic(&mut fields)?),
+                tag::DIAGNOSTIC => {
+                    self.diagnostics.push(diagnostic(&mut fields)?);
+                    check_count(&self.diagnostics, "diagnostics in a response", MAX_RECORDS)?;
+                }
                 tag::HEADER | tag::SHORT_HEADER | tag::LONG_HEADER => {
                     self.documents.extend(document(fields.value()?)?);
-                    if self.documents.len() > MAX_DOCUMENTS {
-                        let limit = "documents in a response";
-                        return Err(WireError::LimitExceeded { quantity: limit, max: MAX_DOCUMENTS });
-                    }
+                    check_count(&self.documents, "documents in a response", MAX_DOCUMENTS)?;
                 }
                 tag::TEXT_RECORD => {
                     self.texts.extend(text(message, fields.value()?)?);
+                    check_count(&self.texts, "texts in a response", MAX_RECORDS)?;
                 }
                 _ => drop(fields.value()?),
             }
@@ -183,6 +188,11 @@ impl SearchResponse {
     pub(super) fn reports_end(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_out_of_range)
     }
+}
+
+/// Checks a limit of the memory that a response needs: a field of three bytes takes ten times that.
+fn check_count<T>(items: &[T], quantity: &'static str, max: usize) -> Result<(), WireError> {
+    if items.len() > max { Err(WireError::LimitExceeded { quantity, max }) } else { Ok(()) }
 }
 
 /// Returns the reference id, from the tagged fields after the fixed ones.
@@ -244,6 +254,7 @@ fn types(group: &[u8]) -> Result<Vec<Vec<u8>>, WireError> {
     while let Some((tag, value)) = fields.next()? {
         if tag == tag::TYPE {
             types.push(value.to_vec());
+            check_count(&types, "types of a document", MAX_TYPES)?;
         }
     }
     Ok(types)

@@ -328,6 +328,26 @@ fn message_over_the_limit_is_rejected_after_its_header() {
     check(&search, &header, "search | waits");
 }
 
+/// A small field takes ten times its size in memory.
+#[test]
+fn response_with_too_many_small_fields_is_rejected() {
+    let typed = |count| group(99, &[header(&[id(b"a"), types(&vec![""; count])])]);
+    check_search(&typed(64), &format!("head | entry a  None {} | done", ",".repeat(63)));
+    check_search(&typed(65), "limit");
+    for record in [diagnostic("S1"), group(153, &[field(127, b"")])] {
+        let events = |count| {
+            let records = [vec![header(&[id(b"a")])], vec![record.clone(); count]].concat();
+            play(&search, &[answer(&records)], &|_| false, None)
+        };
+        assert_eq!(events(10_000).last().map(String::as_str), Some("done"));
+        assert_eq!(events(10_001), ["search", "limit"]);
+    }
+    // The documents of the first response are kept.
+    let larger = response(&typed(65));
+    let events = play(&search, &[documents(0..200), larger], &|_| false, None).join(" | ");
+    assert_eq!(events, format!("search | head{} | search | unmarked | done", entries(0..200)));
+}
+
 /// fetch-url requests 200 documents.
 #[test]
 fn surplus_documents_are_not_all_delivered() {
