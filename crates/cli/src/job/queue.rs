@@ -66,6 +66,7 @@ impl Invocation {
         };
         let worker = std::rc::Rc::new(QueueWorker::new(&flags, location, login(&flags.nats)?)?);
         let WorkFlags { mut fetch, .. } = flags;
+        // Partial downloads are resumed. An existing complete file is replaced.
         fetch.continue_flag = true;
         if !given.contains("retry") {
             // The queue hands a line out again, so a busy host does not occupy a slot of the worker.

@@ -34,8 +34,9 @@ pub(super) enum ExistingFile {
 
 /// Returns the number of bytes of the file at `path` that `-C -` may keep.
 pub(super) fn length(path: &Path, transfer: &Transfer, run: &Run) -> u64 {
-    // A journal already says which files of a batch or mirror are complete.
-    if !run.options.resume || run.journal.is_some() || transfer.entry.is_some() {
+    // A journal already says which files of a batch or mirror are complete. A line of a queue has no journal, and an equal
+    // end does not show that the file is complete: it may be an older version of the object.
+    if !run.options.resume || run.journal.is_some() || transfer.entry.is_some() || transfer.lease.is_some() {
         return 0;
     }
     let metadata = path.symlink_metadata().ok().filter(Metadata::is_file);

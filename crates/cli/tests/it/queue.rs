@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod chaos;
+mod files;
 mod limits;
 mod logins;
 mod nats;
