@@ -39,11 +39,14 @@ impl Line {
     /// Makes a line of its URLs, the first of which names the host whose limit applies.
     ///
     /// # Errors
-    /// [`fetch_url::Code::Usage`] without a URL, if the file is outside the output directory of the workers, or if
-    /// it is the file that identifies this directory ([`DIRECTORY_MARKER`]).
+    /// [`fetch_url::Code::Usage`] without a URL, if the file has no name or is outside the output directory of the
+    /// workers, or if it is the file that identifies this directory ([`DIRECTORY_MARKER`]).
     pub fn new(urls: Vec<String>, file: Option<String>, checksum: Option<Checksum>) -> Result<Self, Error> {
         if urls.is_empty() {
             return Err(usage_error("a line has no URL"));
+        }
+        if let Some(file) = file.as_deref().filter(|file| !ends_with_a_name(file)) {
+            return Err(usage_error(format!("\"{file}\" is not the name of a file")));
         }
         if let Some(file) = file.as_deref().filter(|file| !is_inside(file)) {
             return Err(usage_error(format!(
@@ -132,6 +135,11 @@ impl Line {
     }
 }
 
+/// Returns `false` for a path that can only be that of a directory, such as `.` and `a/`.
+fn ends_with_a_name(file: &str) -> bool {
+    !matches!(file.rsplit('/').next(), None | Some("" | "."))
+}
+
 /// Returns `true` for a relative path without `..`.
 fn is_inside(file: &str) -> bool {
     Path::new(file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
@@ -170,6 +178,14 @@ mod tests {
             let message = format!(r#"{{"v":1,"urls":["http://h/a"],"file":"{file}"}}"#);
             assert!(matches!(Line::from_message(message.as_bytes()), Err(BadMessage::Garbage(_))));
         }
+    }
+
+    #[test]
+    fn path_without_a_file_name_is_refused() {
+        for file in ["", ".", "./", "a/", "a/."] {
+            assert!(line(Some(file)).is_err(), "{file}");
+        }
+        assert!(line(Some("./a/.b")).is_ok());
     }
 
     #[test]

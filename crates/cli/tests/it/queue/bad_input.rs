@@ -182,6 +182,20 @@ fn file_outside_the_output_directory_is_refused_when_it_is_added() {
 }
 
 #[test]
+fn message_whose_file_has_no_name_fails_at_once() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    for (number, file) in ["", ".", "d/"].into_iter().enumerate() {
+        let message = format!(r#"{{"v":1,"urls":["{}"],"file":"{file}"}}"#, site.http.url("b"));
+        site.nats.publish(&format!("corpus.h.3.{number}"), &message);
+    }
+    site.work(&[]).assert_exit(0);
+    site.check_files(&["a"]);
+    let failed = site.run(&["failed", &site.queue()]).text();
+    assert_eq!(failed.matches("# 2 usage, 1 try: the message is not a line").count(), 3, "{failed}");
+}
+
+#[test]
 fn line_cannot_overwrite_the_file_that_identifies_the_output_directory() {
     let Some(site) = Site::start() else { return };
     let list = site.directory.path().join("list");
