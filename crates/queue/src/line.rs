@@ -4,6 +4,7 @@ use std::path::{Component, Path};
 
 #[cfg(feature = "aws-lc-rs")]
 use aws_lc_rs::digest as provider;
+use fetch_url::url::mask_password;
 use fetch_url::{Checksum, Error};
 #[cfg(not(feature = "aws-lc-rs"))]
 use ring::digest as provider;
@@ -39,11 +40,22 @@ impl Line {
     /// Makes a line of its URLs, the first of which names the host whose limit applies.
     ///
     /// # Errors
-    /// [`fetch_url::Code::Usage`] without a URL, if the file has no name or is outside the output directory of the
-    /// workers, or if it is the file that identifies this directory ([`DIRECTORY_MARKER`]).
+    /// [`fetch_url::Code::Usage`] without a URL, if a URL has white space or control characters, or the file has
+    /// control characters, if the file has no name or is outside the output directory of the workers, or if it is the
+    /// file that identifies this directory ([`DIRECTORY_MARKER`]).
     pub fn new(urls: Vec<String>, file: Option<String>, checksum: Option<Checksum>) -> Result<Self, Error> {
         if urls.is_empty() {
             return Err(usage_error("a line has no URL"));
+        }
+        // They would be other lines or fields in the list of failed lines, which may be the next input.
+        if let Some(url) = urls.iter().find(|url| !is_one_word(url)) {
+            let url = mask_password(url);
+            return Err(usage_error(format!(
+                "\"{url}\" is not a URL: it has white space or control characters"
+            )));
+        }
+        if let Some(file) = file.as_deref().filter(|file| file.contains(char::is_control)) {
+            return Err(usage_error(format!("the file name {file} has control characters")));
         }
         if let Some(file) = file.as_deref().filter(|file| !ends_with_a_name(file)) {
             return Err(usage_error(format!("\"{file}\" is not the name of a file")));
@@ -135,6 +147,11 @@ impl Line {
     }
 }
 
+/// Returns `true` for text without white space and control characters.
+fn is_one_word(text: &str) -> bool {
+    !text.is_empty() && !text.contains(|letter: char| letter.is_whitespace() || letter.is_control())
+}
+
 /// Returns `false` for a path that can only be that of a directory, such as `.` and `a/`.
 fn ends_with_a_name(file: &str) -> bool {
     !matches!(file.rsplit('/').next(), None | Some("" | "."))
@@ -178,6 +195,20 @@ mod tests {
             let message = format!(r#"{{"v":1,"urls":["http://h/a"],"file":"{file}"}}"#);
             assert!(matches!(Line::from_message(message.as_bytes()), Err(BadMessage::Garbage(_))));
         }
+    }
+
+    #[test]
+    fn url_or_file_that_would_be_another_line_is_refused() {
+        let of = |url: &str, file: &str| Line::new(vec![url.to_owned()], Some(file.to_owned()), None);
+        for url in
+            ["", "http://h/ b", "http://h/\tb", "http://h/\nb", "http://h/\u{1b}[2J", "http://h/\u{2003}"]
+        {
+            assert!(of(url, "a").is_err(), "{url:?}");
+        }
+        for file in ["a\tb", "a\nb", "a\u{1b}b", "a\0", "a\u{9b}b"] {
+            assert!(of("http://h/", file).is_err(), "{file:?}");
+        }
+        assert!(of("http://h/\u{e4}", "a b").is_ok());
     }
 
     #[test]

@@ -47,13 +47,14 @@ pub(crate) fn print_retried(counts: RetryCounts) -> Result<(), Error> {
 /// Prints a failed line in the format of `--input-file`, after a comment with the reason.
 pub(crate) fn print_failed(failed: &FailedLine) -> Result<(), Error> {
     let Outcome::Failed { code, exit_status, message } = &failed.entry.outcome else { return Ok(()) };
-    let reason = sanitise(message.replace('\n', " ").as_bytes());
+    let (code, reason) = (sanitise(code.as_bytes()), sanitise(message.replace('\n', " ").as_bytes()));
     let tries = match failed.entry.tries {
         1 => "1 try".to_owned(),
         tries => format!("{tries} tries"),
     };
     let mut text = format!("# {exit_status} {code}, {tries}: {reason}\n");
     if let Some(line) = &failed.line {
+        // A line has no control characters, and is printed as it was added.
         text.push_str(&line.to_list_line());
         text.push('\n');
     }

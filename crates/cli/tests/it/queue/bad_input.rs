@@ -196,6 +196,28 @@ fn message_whose_file_has_no_name_fails_at_once() {
 }
 
 #[test]
+fn message_with_control_characters_adds_nothing_to_the_list_of_failed_lines() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    let url = site.http.url("missing");
+    let messages = [
+        format!(r#"{{"v":1,"urls":["{url}\n{url}\t../x"],"file":"y"}}"#),
+        format!(r#"{{"v":1,"urls":["{url} http://h/"],"file":"y"}}"#),
+        format!(r#"{{"v":1,"urls":["{url}"],"file":"y\n{url}\tx"}}"#),
+        format!(r#"{{"v":1,"urls":["{url}"],"file":"y\u001b]0;x\u0007"}}"#),
+    ];
+    for (number, message) in messages.iter().enumerate() {
+        site.nats.publish(&format!("corpus.h.3.{number}"), message);
+    }
+    let entry = r#"{"v":1,"state":"failed","code":"\u001b[2J\nx","exit_status":2,"message":"\nx\u001b"}"#;
+    site.nats.publish("corpus.f.9", entry);
+    site.work(&[]).assert_exit(0);
+    let failed = site.run(&["failed", &site.queue()]).text();
+    assert!(failed.lines().all(|line| line.starts_with("# 2 ")), "{failed}");
+    assert!(!failed.contains('\u{1b}') && failed.lines().count() == 5, "{failed}");
+}
+
+#[test]
 fn line_cannot_overwrite_the_file_that_identifies_the_output_directory() {
     let Some(site) = Site::start() else { return };
     let list = site.directory.path().join("list");
