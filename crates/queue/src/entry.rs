@@ -101,6 +101,11 @@ impl Entry {
     }
 }
 
+/// Returns `true` for an entry of a newer version.
+pub(crate) fn is_newer(value: &Value) -> bool {
+    value["v"].as_u64().is_some_and(|version| version > VERSION)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

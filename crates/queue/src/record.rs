@@ -8,9 +8,9 @@ use fetch_url::Error;
 use serde_json::Value;
 
 use crate::error::{Cause, cause};
-use crate::{Entry, Line, Queue};
+use crate::{Entry, Line, Queue, entry};
 
-/// With this header, a message is stored only if its subject has no message.
+/// With this header, a message is stored only if the last message of its subject has this sequence number.
 const EXPECTED_SEQUENCE: &str = "Nats-Expected-Last-Subject-Sequence";
 
 /// A message of the record.
@@ -18,6 +18,14 @@ pub(crate) struct Recorded {
     pub(crate) sequence: u64,
     /// The entry; null if the message is not JSON.
     pub(crate) value: Value,
+}
+
+impl Recorded {
+    /// Returns `true` for an entry of this version or a newer one. Another program may have published other messages,
+    /// which do not finish the line.
+    fn is_entry(&self) -> bool {
+        Entry::from_json(&self.value).is_some() || entry::is_newer(&self.value)
+    }
 }
 
 impl Queue {
@@ -29,7 +37,6 @@ impl Queue {
     /// Returns the message of the record for the line `digest`.
     pub(crate) async fn recorded(&self, digest: &str) -> Result<Option<Recorded>, Error> {
         match self.record.direct_get_last_for_subject(self.record_subject(digest)).await {
-            // An entry that cannot be read is an entry, too: the line is finished.
             Ok(message) => {
                 let value = serde_json::from_slice(&message.payload).unwrap_or(Value::Null);
                 Ok(Some(Recorded { sequence: message.sequence, value }))
@@ -42,7 +49,8 @@ impl Queue {
     /// Returns `true` if the line `digest` has a final entry, and completes what a worker that ended in between has
     /// left: a failed line is listed, and a line that was fetched after a retry is not listed any more.
     pub(crate) async fn settle_finished(&self, digest: &str, line: Option<&Line>) -> Result<bool, Error> {
-        let Some(Recorded { value, .. }) = self.recorded(digest).await? else { return Ok(false) };
+        let recorded = self.recorded(digest).await?.filter(Recorded::is_entry);
+        let Some(Recorded { value, .. }) = recorded else { return Ok(false) };
         match Entry::from_json(&value) {
             Some(entry) if entry.is_failed() => {
                 self.list_failed(digest, payload(&value)).await?;
@@ -53,20 +61,23 @@ impl Queue {
         Ok(true)
     }
 
-    /// Stores the final entry of a line. The first entry wins, so a line that two workers fetched has one entry.
+    /// Stores the final entry of a line. The first entry wins, so a line that two workers fetched has one entry. A
+    /// message that is not an entry is replaced.
     pub(crate) async fn store_entry(
         &self,
         digest: &str,
         line: Option<&Line>,
         entry: &Entry,
     ) -> Result<(), Error> {
+        let what = "cannot write the record";
         let message = entry.to_message(line);
-        if !self
-            .publish_first(self.record_subject(digest), message.clone(), "cannot write the record")
-            .await?
-        {
-            self.settle_finished(digest, line).await?;
-            return Ok(());
+        let mut last_sequence = 0;
+        while !self.publish_after(last_sequence, self.record_subject(digest), message.clone(), what).await? {
+            if self.settle_finished(digest, line).await? {
+                return Ok(());
+            }
+            let foreign = self.recorded(digest).await?.filter(|recorded| !recorded.is_entry());
+            last_sequence = foreign.map_or(0, |foreign| foreign.sequence);
         }
         if entry.is_failed() {
             self.list_failed(digest, message).await?;
@@ -115,7 +126,20 @@ impl Queue {
         payload: Bytes,
         what: &str,
     ) -> Result<bool, Error> {
-        let sent = self.session.context().publish_with_headers(subject, headers_for_first(), payload).await;
+        self.publish_after(0, subject, payload, what).await
+    }
+
+    /// Stores a message if the last message of its subject has this sequence number, which is 0 for none. Returns `false`
+    /// if it has another one.
+    pub(crate) async fn publish_after(
+        &self,
+        last_sequence: u64,
+        subject: String,
+        payload: Bytes,
+        what: &str,
+    ) -> Result<bool, Error> {
+        let headers = headers_after(last_sequence);
+        let sent = self.session.context().publish_with_headers(subject, headers, payload).await;
         match sent.map_err(|error| self.session.error(what, &error))?.await {
             Ok(_) => Ok(true),
             Err(error)
@@ -131,8 +155,12 @@ impl Queue {
 
 /// Returns the headers of a message that is stored only if its subject has no message.
 pub(crate) fn headers_for_first() -> HeaderMap {
+    headers_after(0)
+}
+
+fn headers_after(last_sequence: u64) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    headers.insert(EXPECTED_SEQUENCE, "0");
+    headers.insert(EXPECTED_SEQUENCE, last_sequence.to_string());
     headers
 }
 

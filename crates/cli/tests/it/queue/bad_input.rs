@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use fetch_url_tests::{HttpResponse, HttpServer, ReservedPort};
+use fetch_url_tests::{HttpResponse, HttpServer, ReservedPort, sha256};
 
 use super::nats::NatsServer;
 use super::{Site, run_queue};
@@ -179,6 +179,20 @@ fn file_outside_the_output_directory_is_refused_when_it_is_added() {
         let add = ["add", &nats.queue("corpus"), "--input-file", "list"];
         check_in(directory.path(), &add, 2, "not below the output directory");
     }
+}
+
+#[test]
+fn line_with_a_foreign_message_in_its_place_of_the_record_is_fetched() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    // The subject of the entry of a line ends with the digest of the line.
+    let digest = sha256(format!("{}\tb", site.http.url("b")).as_bytes());
+    site.nats.publish(&format!("corpus.r.{}", &digest[..32]), "garbage");
+    assert_eq!(site.add(&["b"]), "added 1; already waiting 0; already done 0; already failed 0\n");
+    site.work(&[]).assert_exit(0);
+    site.check_files(&["a", "b"]);
+    assert_eq!((site.count("done"), site.count("failed"), site.count("waiting")), (2, 0, 0));
+    assert_eq!(site.add(&["b"]), "added 0; already waiting 0; already done 1; already failed 0\n");
 }
 
 #[test]
