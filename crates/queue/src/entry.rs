@@ -10,6 +10,9 @@ use crate::json::ObjectWriter;
 /// The version of the entries.
 const VERSION: u64 = 1;
 
+/// The maximum length of each text of an entry that is longer than the server accepts.
+const MAX_TEXT: usize = 512;
+
 /// How a line ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -49,17 +52,33 @@ impl Entry {
 
     /// Returns the entry as a message. URLs in the record have no passwords; `line` is kept complete for failed lines
     /// only, so that they can be tried again.
-    pub(crate) fn to_message(&self, line: Option<&Line>) -> Bytes {
-        let mut object =
-            ObjectWriter::new().number("v", VERSION).number("tries", self.tries).text("worker", &self.worker);
+    ///
+    /// If the message is longer than `max_length`, which the server would refuse, its texts are truncated. If that is
+    /// not enough, it has no line, which cannot be tried again then.
+    pub(crate) fn to_message(&self, line: Option<&Line>, max_length: usize) -> Bytes {
+        let message = self.to_message_with(line, usize::MAX, true);
+        if message.len() <= max_length {
+            return message;
+        }
+        let message = self.to_message_with(line, MAX_TEXT, true);
+        if message.len() <= max_length {
+            return message;
+        }
+        self.to_message_with(line, MAX_TEXT, false)
+    }
+
+    /// Returns the entry with at most `max_text` bytes of each text.
+    fn to_message_with(&self, line: Option<&Line>, max_text: usize, keeps_line: bool) -> Bytes {
+        let mut object = ObjectWriter::new().number("v", VERSION).number("tries", self.tries);
+        object = object.text("worker", truncated(&self.worker, max_text));
         if let Some(url) = line.and_then(|line| line.urls().first()) {
-            object = object.text("url", &mask_password(url));
+            object = object.text("url", truncated(&mask_password(url), max_text));
         }
         match &self.outcome {
             Outcome::Done { file, bytes } => {
                 object = object.text("state", "done").number("bytes", *bytes);
                 if let Some(file) = file {
-                    object = object.text("file", file);
+                    object = object.text("file", truncated(file, max_text));
                 }
             }
             Outcome::Failed { code, exit_status, message } => {
@@ -67,8 +86,8 @@ impl Entry {
                     .text("state", "failed")
                     .text("code", code)
                     .number("exit_status", u64::from(*exit_status))
-                    .text("message", message);
-                if let Some(line) = line {
+                    .text("message", truncated(message, max_text));
+                if let Some(line) = line.filter(|_| keeps_line) {
                     object = object.json("line", &line.to_json());
                 }
             }
@@ -101,6 +120,12 @@ impl Entry {
     }
 }
 
+/// Returns at most `max_length` bytes of the start of `text`.
+fn truncated(text: &str, max_length: usize) -> &str {
+    let length = (0..=max_length.min(text.len())).rev().find(|length| text.is_char_boundary(*length));
+    length.map_or("", |length| &text[..length])
+}
+
 /// Returns `true` for an entry of a newer version.
 pub(crate) fn is_newer(value: &Value) -> bool {
     value["v"].as_u64().is_some_and(|version| version > VERSION)
@@ -118,10 +143,26 @@ mod tests {
             Outcome::Failed { code: "not_found".to_owned(), exit_status: 78, message: "no file".to_owned() };
         for outcome in [done, failed] {
             let entry = Entry { outcome, tries: 3, worker: "w".to_owned() };
-            let json = serde_json::from_slice(&entry.to_message(Some(&line))).expect("JSON");
+            let json = serde_json::from_slice(&entry.to_message(Some(&line), usize::MAX)).expect("JSON");
             assert_eq!(Entry::from_json(&json), Some(entry));
             assert!(!Value::to_string(&json["url"]).contains("secret"), "{json}");
         }
         assert_eq!(Entry::from_json(&serde_json::json!({ "v": 2, "state": "done" })), None);
+    }
+
+    #[test]
+    fn entry_that_is_too_long_has_shorter_texts_and_then_no_line() {
+        let line = Line::new(vec![format!("http://h/{}", "a".repeat(9000))], None, None).expect("a line");
+        let outcome =
+            Outcome::Failed { code: "x".to_owned(), exit_status: 3, message: "\u{e4}".repeat(9000) };
+        let entry = Entry { outcome, tries: 3, worker: "w".repeat(9000) };
+        let complete = entry.to_message(Some(&line), usize::MAX);
+        for (max_length, keeps_line) in [(complete.len() - 1, true), (12_000, true), (8000, false)] {
+            let message = entry.to_message(Some(&line), max_length);
+            assert!(message.len() <= max_length, "{}", message.len());
+            let json: Value = serde_json::from_slice(&message).expect("JSON");
+            assert!(Entry::from_json(&json).expect("an entry").is_failed());
+            assert_eq!(Line::from_json(&json["line"]).ok(), keeps_line.then(|| line.clone()));
+        }
     }
 }

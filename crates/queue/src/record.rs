@@ -70,7 +70,7 @@ impl Queue {
         entry: &Entry,
     ) -> Result<(), Error> {
         let what = "cannot write the record";
-        let message = entry.to_message(line);
+        let message = entry.to_message(line, self.session.max_message());
         let mut last_sequence = 0;
         while !self.publish_after(last_sequence, self.record_subject(digest), message.clone(), what).await? {
             if self.settle_finished(digest, line).await? {

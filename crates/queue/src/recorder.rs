@@ -105,7 +105,8 @@ impl Recorder {
             return;
         }
         let subject = self.shared.queue.record_subject(&held.digest);
-        let message = entry.to_message(held.line.as_ref());
+        let max_length = self.shared.queue.session.max_message();
+        let message = entry.to_message(held.line.as_ref(), max_length);
         self.last_number += 1;
         let inbox = [self.inbox.as_str(), ".", &self.last_number.to_string()].concat();
         let sent =

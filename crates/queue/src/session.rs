@@ -20,6 +20,8 @@ pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_RECONNECT_WAIT: Duration = Duration::from_secs(2);
 /// The maximum number of published messages that the server has not confirmed.
 pub(crate) const MAX_UNCONFIRMED: usize = 1024;
+/// The maximum length of the headers of a message.
+const MAX_HEADERS: usize = 256;
 
 /// A connection that the client library opens again when it is lost.
 #[derive(Clone)]
@@ -73,6 +75,11 @@ impl Session {
     /// Returns a receiver that changes when the connection was opened again.
     pub(crate) fn reconnected(&self) -> Receiver<u64> {
         self.connections.clone()
+    }
+
+    /// Returns the maximum length of a message with the headers of this crate, as the server states it.
+    pub(crate) fn max_message(&self) -> usize {
+        self.context.client().max_payload().saturating_sub(MAX_HEADERS)
     }
 
     /// Returns the interface to JetStream.

@@ -196,6 +196,23 @@ fn line_with_a_foreign_message_in_its_place_of_the_record_is_fetched() {
 }
 
 #[test]
+fn result_that_is_larger_than_the_server_accepts_is_shortened() {
+    let Some(nats) = NatsServer::start_with("jetstream {}\nmax_payload: 65536\n") else { return };
+    let site = Site::on(nats, |_| HttpResponse::new(404));
+    // The URL is in the line, in the message and beside them.
+    let line = format!("{}\tx\n", site.http.url(&"a".repeat(40_000)));
+    fs::write(site.directory.path().join("list"), &line).expect("written");
+    site.run(&["add", &site.queue(), "--input-file", "list"]).assert_exit(0);
+    // This URL is too long to be fetched, and the whole message too long to be kept.
+    let message = format!(r#"{{"v":1,"urls":["{}"]}}"#, site.http.url(&"b".repeat(65_000)));
+    site.nats.publish("corpus.h.3.0123", &message);
+    site.work(&[]);
+    assert_eq!((site.count("failed"), site.count("waiting"), site.count("in_flight")), (2, 0, 0));
+    let failed = site.run(&["failed", &site.queue()]).text();
+    assert!(failed.contains(&format!("\n{line}")) && failed.matches("# ").count() == 2);
+}
+
+#[test]
 fn message_whose_file_has_no_name_fails_at_once() {
     let Some(site) = Site::start() else { return };
     site.add(&["a"]);
