@@ -27,6 +27,7 @@
 
 mod add;
 mod bucket;
+mod deletion;
 mod directory;
 mod entry;
 mod error;

@@ -152,6 +152,16 @@ impl Slots {
         true
     }
 
+    /// Ends the worker with an error, unless it has ended.
+    pub(crate) fn end_with(&self, error: Error) {
+        let mut state = self.lock();
+        if !std::mem::replace(&mut state.has_ended, true) {
+            state.ready.push_back(Err(error));
+        }
+        drop(state);
+        self.is_ready.notify_waiters();
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 use async_nats::Client;
 use async_nats::jetstream::AckKind;
-use fetch_url::Error;
+use fetch_url::{Code, Error};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 use crate::bucket::host_of;
+use crate::deletion::LinesState;
 use crate::lease::{Held, Leases};
 use crate::pull::pull_bucket;
 use crate::recorder::{Finished, Recorder};
@@ -117,7 +118,8 @@ impl Worker {
         })
     }
 
-    /// Returns the next line, or `None` when the queue is empty. An error is that of a line that stays in the queue.
+    /// Returns the next line, or `None` when the queue is empty. An error is that of a line that stays in the queue, or
+    /// [`fetch_url::Code::NotFound`] if the queue was deleted.
     pub async fn next(&self) -> Option<Result<Lease, Error>> {
         self.shared.slots.next().await
     }
@@ -215,11 +217,18 @@ impl Shared {
         let _dropped = is_stopped.wait_for(|is_stopped| *is_stopped).await;
     }
 
-    /// Stores the final entry of a line and acknowledges it. It tries until the server answers.
+    /// Stores the final entry of a line and acknowledges it. It tries until the server answers, or the queue is deleted.
     pub(crate) async fn finish(&self, id: u64, entry: &Entry) {
         let Some(held) = self.leases.get(id) else { return };
         let mut wait = STORE_WAIT.0;
         while let Err(error) = self.queue.store_entry(&held.digest, held.line.as_ref(), entry).await {
+            if error.code() != Code::TimedOut
+                && let LinesState::Deleted(error) = self.queue.lines_state().await
+            {
+                self.slots.end_with(error);
+                self.leases.remove(id);
+                return;
+            }
             if wait == STORE_WAIT.0 {
                 self.note(error);
             }
@@ -242,8 +251,8 @@ impl Shared {
         self.has_note.notify_one();
     }
 
-    /// While the worker has no lines: ends it when the queue has none but those that only newer workers understand, and
-    /// hands out lines that the server has forgotten.
+    /// While the worker has no lines: ends it when the queue has none but those that only newer workers understand, or was
+    /// deleted, and hands out lines that the server has forgotten.
     async fn watch_while_idle(&self) {
         let mut has_stuck_lines = false;
         let mut wait = IDLE_WAIT.1;
@@ -258,7 +267,11 @@ impl Shared {
             if self.leases.len() > 0 || self.slots.are_all_busy() {
                 continue;
             }
-            let Ok(info) = self.queue.lines.get_info().await else { continue };
+            let info = match self.queue.lines_state().await {
+                LinesState::Exists(info) => info,
+                LinesState::Deleted(error) => return self.slots.end_with(error),
+                LinesState::Unknown => continue,
+            };
             if info.state.messages > self.slots.newer_lines() {
                 if wait < IDLE_WAIT.1 {
                     continue;

@@ -229,3 +229,44 @@ fn lease_that_ends_during_a_transfer_gives_one_file_and_one_entry() {
         (1, 0, 0, 0)
     );
 }
+
+#[test]
+fn worker_of_a_dropped_queue_ends_with_not_found_while_it_waits_and_while_it_fetches() {
+    let is_open = Arc::new(AtomicBool::new(false));
+    let gate = is_open.clone();
+    let answer = move |path: &str| {
+        while path == "/slow" && !gate.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        HttpResponse::new(200).body(content(path))
+    };
+    let Some(site) = Site::start_with(answer) else { return };
+    for (name, is_fetching) in [("a", false), ("slow", true)] {
+        site.add(&[name]);
+        let errors = std::fs::File::create(site.directory.path().join("errors")).expect("created");
+        let mut worker = super::Running(site.worker(&["--wait"]).stderr(errors).spawn().expect("it starts"));
+        let state = if is_fetching { "in_flight" } else { "done" };
+        site.wait_for_count(state, |count| count == 1);
+        site.run(&["drop", &site.queue()]).assert_exit(0);
+        is_open.store(is_fetching, Ordering::SeqCst);
+        let exit = worker.wait();
+        let errors = std::fs::read_to_string(site.directory.path().join("errors")).expect("text");
+        assert_eq!(exit, Some(78), "{errors}");
+        assert!(errors.contains("the queue corpus was deleted while"), "{errors}");
+    }
+    site.check_files(&["a", "slow"]);
+}
+
+#[test]
+fn worker_of_a_queue_that_was_dropped_and_added_again_ends_with_not_found() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    let mut worker = site.spawn_worker(&["--wait"]);
+    site.wait_for_count("done", |count| count == 1);
+    site.run(&["drop", &site.queue()]).assert_exit(0);
+    site.add(&["b"]);
+    assert_eq!(worker.wait(), Some(78));
+    // The new queue may have other buckets and another directory; a new worker opens it.
+    site.work(&[]).assert_exit(0);
+    site.check_files(&["a", "b"]);
+}
