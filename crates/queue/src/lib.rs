@@ -46,6 +46,7 @@ mod requests;
 mod session;
 mod slots;
 mod status;
+mod strays;
 mod worker;
 mod worker_state;
 

@@ -303,7 +303,7 @@ async fn give_back(shared: &Shared, id: u64, delay: Option<Duration>) {
 }
 
 /// Returns the error for a line that only a newer program understands.
-fn newer_error(version: u64) -> Error {
+pub(crate) fn newer_error(version: u64) -> Error {
     let detail = format!(
         "a line was added by a newer fetch-url (version {version} of the queue); it stays in the queue"
     );

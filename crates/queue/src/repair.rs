@@ -8,7 +8,8 @@ use futures_util::TryStreamExt as _;
 use crate::worker::Shared;
 
 impl Shared {
-    /// Opens consumers anew that know fewer lines than their bucket has. Returns `true` if there may be one.
+    /// Opens consumers anew that know fewer lines than their bucket has, and removes messages that have no bucket. Returns
+    /// `true` if there may be one.
     ///
     /// `is_repeated` is `true` if the last call returned `true`, too: a line that was added a moment ago may not be
     /// counted yet. A line that is under way in such a bucket is handed out twice; its `.part` file is locked, so the
@@ -21,6 +22,9 @@ impl Shared {
         }
         if lines <= known {
             return false;
+        }
+        if is_repeated {
+            self.remove_strays().await;
         }
         for bucket in (0..self.queue.buckets).filter(|_| is_repeated) {
             if !self.is_stuck(bucket).await.unwrap_or(false) {

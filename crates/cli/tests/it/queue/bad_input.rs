@@ -196,6 +196,27 @@ fn line_with_a_foreign_message_in_its_place_of_the_record_is_fetched() {
 }
 
 #[test]
+fn message_of_a_bucket_that_does_not_exist_is_recorded_as_failed() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    site.nats.publish("corpus.h.999.0123", "garbage");
+    site.nats.publish("corpus.h.03.4567", r#"{"v":1,"urls":["http://h/x"]}"#);
+    site.nats.publish("corpus.h.x.a-b", "garbage");
+    // A line at the subject that a queue of more buckets has: it can be added again.
+    let line = format!("{}\tb", site.http.url("b"));
+    let message = format!(r#"{{"v":1,"urls":["{}"],"file":"b"}}"#, site.http.url("b"));
+    site.nats.publish(&format!("corpus.h.999.{}", &sha256(line.as_bytes())[..32]), &message);
+    site.work(&[]).assert_exit(0);
+    assert_eq!((site.count("done"), site.count("failed"), site.count("waiting")), (1, 3, 0));
+    let failed = site.run(&["failed", &site.queue()]).text();
+    assert_eq!(failed.matches("# 2 usage, 0 tries: ").count(), 3, "{failed}");
+    let retried = site.run(&["failed", &site.queue(), "--retry"]).text();
+    assert_eq!(retried, "added 1 again; already waiting 0; already done 0\n");
+    site.work(&[]).assert_exit(0);
+    site.check_files(&["a", "b"]);
+}
+
+#[test]
 fn result_that_is_larger_than_the_server_accepts_is_shortened() {
     let Some(nats) = NatsServer::start_with("jetstream {}\nmax_payload: 65536\n") else { return };
     let site = Site::on(nats, |_| HttpResponse::new(404));
