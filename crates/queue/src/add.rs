@@ -13,6 +13,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use crate::bucket::bucket_of;
 use crate::error::{Cause, cause};
 use crate::record::payload;
+use crate::reservations::{Reservations, conflict_entry};
 use crate::session::MAX_UNCONFIRMED;
 use crate::{Line, Queue};
 
@@ -32,12 +33,14 @@ pub struct AddCounts {
     pub done: u64,
     /// Lines that have failed.
     pub failed: u64,
+    /// Lines that were recorded as failed, because another line has their file.
+    pub conflicts: u64,
 }
 
 impl AddCounts {
     /// Returns the number of all lines.
     pub const fn total(&self) -> u64 {
-        self.added + self.waiting + self.done + self.failed
+        self.added + self.waiting + self.done + self.failed + self.conflicts
     }
 }
 
@@ -48,11 +51,23 @@ pub(crate) enum Added {
     Waiting,
     Done,
     Failed,
+    /// Another line has its file. It is recorded as failed.
+    Conflict,
+}
+
+/// A line that is added.
+struct NewLine {
+    line: Line,
+    digest: String,
+    subject: String,
+    message: Bytes,
+    checks_record: bool,
 }
 
 /// Adds lines, many at a time.
 pub struct Adder {
     queue: Queue,
+    reservations: Reservations,
     /// The record has entries, so lines may be finished.
     checks_record: bool,
     unconfirmed: FuturesUnordered<BoxFuture<'static, Result<Added, Error>>>,
@@ -69,16 +84,23 @@ impl Queue {
         let record = record.map_err(|error| self.session.error("cannot read the record", &error))?;
         let checks_record = record.state.messages > 0;
         let (unconfirmed, counts) = (FuturesUnordered::new(), AddCounts::default());
-        Ok(Adder { queue: self.clone(), checks_record, unconfirmed, counts })
+        let reservations = self.reservations().await?;
+        Ok(Adder { queue: self.clone(), reservations, checks_record, unconfirmed, counts })
     }
 
-    /// Adds a line and waits until it is stored.
-    pub(crate) async fn add_line(self, line: Line, checks_record: bool) -> Result<Added, Error> {
+    /// Adds a line and waits until it is stored. Its files are reserved if `reservations` is given.
+    pub(crate) async fn add_line(
+        self,
+        line: Line,
+        checks_record: bool,
+        reservations: Option<Reservations>,
+    ) -> Result<Added, Error> {
         let digest = line.digest();
         let subject = self.subject_of(&line, &digest);
         let message = payload(&line.to_json());
+        let new = NewLine { line, digest, subject, message, checks_record };
         for attempt in 0.. {
-            let added = self.try_add(&digest, &subject, &message, checks_record).await;
+            let added = self.try_add(&new, reservations.as_ref()).await;
             match added {
                 Err(error) if attempt < MAX_RESENDS && error.code() == Code::TimedOut => {
                     tokio::time::sleep(RESEND_WAIT).await;
@@ -91,30 +113,41 @@ impl Queue {
 
     /// Returns the sequence number of the message of this line, if the queue has one.
     pub(crate) async fn line_message(&self, line: &Line) -> Result<Option<u64>, Error> {
-        match self.lines.direct_get_last_for_subject(self.subject_of(line, &line.digest())).await {
+        self.message_at(self.subject_of(line, &line.digest())).await
+    }
+
+    /// Returns the sequence number of the message of the queue with this subject.
+    pub(crate) async fn message_at(&self, subject: String) -> Result<Option<u64>, Error> {
+        match self.lines.direct_get_last_for_subject(subject).await {
             Ok(message) => Ok(Some(message.sequence)),
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
             Err(error) => Err(self.session.error("cannot read the queue", &error)),
         }
     }
 
-    fn subject_of(&self, line: &Line, digest: &str) -> String {
-        let bucket = bucket_of(line.urls().first().map_or("", String::as_str), self.buckets);
-        self.line_subject(bucket, digest)
+    /// Returns the number of the bucket of a line.
+    pub(crate) fn bucket(&self, line: &Line) -> u16 {
+        bucket_of(line.urls().first().map_or("", String::as_str), self.buckets)
     }
 
-    async fn try_add(
-        &self,
-        digest: &str,
-        subject: &str,
-        message: &Bytes,
-        checks_record: bool,
-    ) -> Result<Added, Error> {
-        if checks_record && let Some(entry) = self.entry(digest).await? {
+    fn subject_of(&self, line: &Line, digest: &str) -> String {
+        self.line_subject(self.bucket(line), digest)
+    }
+
+    async fn try_add(&self, new: &NewLine, reservations: Option<&Reservations>) -> Result<Added, Error> {
+        if new.checks_record
+            && let Some(entry) = self.entry(&new.digest).await?
+        {
             return Ok(if entry.is_failed() { Added::Failed } else { Added::Done });
         }
+        if let Some(reservations) = reservations
+            && let Some(file) = reservations.reserve(&new.line).await?
+        {
+            self.store_entry(&new.digest, Some(&new.line), &conflict_entry(&file)).await?;
+            return Ok(Added::Conflict);
+        }
         let what = "cannot add a line";
-        let sent = self.session.context().publish(subject.to_owned(), message.clone()).await;
+        let sent = self.session.context().publish(new.subject.clone(), new.message.clone()).await;
         match sent.map_err(|error| self.session.error(what, &error))?.await {
             Ok(_) => Ok(Added::New),
             Err(error) if cause(&error) == Cause::SubjectTaken => Ok(Added::Waiting),
@@ -128,7 +161,8 @@ impl Queue {
 }
 
 impl Adder {
-    /// Adds a line. It is stored later, at the latest by [`Self::finish`].
+    /// Adds a line. It is stored later, at the latest by [`Self::finish`]. A line whose file is that of another line, which
+    /// has not failed, is recorded as failed.
     ///
     /// # Errors
     /// Fails if an earlier line could not be stored: [`Code::LimitReached`] if the storage of the server is full,
@@ -137,7 +171,9 @@ impl Adder {
         if self.unconfirmed.len() >= MAX_UNCONFIRMED {
             self.confirm_one().await?;
         }
-        self.unconfirmed.push(Box::pin(self.queue.clone().add_line(line, self.checks_record)));
+        let reservations = Some(self.reservations.clone());
+        let added = self.queue.clone().add_line(line, self.checks_record, reservations);
+        self.unconfirmed.push(Box::pin(added));
         // Sends the new line, and takes what the server has confirmed.
         while let Some(Some(added)) = self.unconfirmed.next().now_or_never() {
             self.counts.count(added?);
@@ -176,6 +212,7 @@ impl AddCounts {
             Added::Waiting => self.waiting += 1,
             Added::Done => self.done += 1,
             Added::Failed => self.failed += 1,
+            Added::Conflict => self.conflicts += 1,
         }
     }
 }

@@ -35,7 +35,7 @@ pub struct RetryCounts {
     pub waiting: u64,
     /// Lines that were fetched after another retry has added them.
     pub done: u64,
-    /// Lines that cannot be added again, because the message was not a line.
+    /// Lines that cannot be added again, because the message was not a line, or because another line has their file.
     pub kept: u64,
 }
 
@@ -44,6 +44,7 @@ enum Retried {
     Added,
     Waiting,
     Done,
+    Kept,
 }
 
 impl Queue {
@@ -104,15 +105,21 @@ impl Queue {
         })
         .await?;
         let mut counts = RetryCounts::default();
+        let reservations = self.reservations().await?;
         for (digest, sequence, line) in all {
             let Some(line) = line else {
                 counts.kept += 1;
                 continue;
             };
-            match self.retry_line(&digest, sequence, line).await? {
+            let retried = match reservations.reserve(&line).await? {
+                Some(_) => Retried::Kept,
+                None => self.retry_line(&digest, sequence, line).await?,
+            };
+            match retried {
                 Retried::Added => counts.added += 1,
                 Retried::Waiting => counts.waiting += 1,
                 Retried::Done => counts.done += 1,
+                Retried::Kept => counts.kept += 1,
             }
         }
         Ok(counts)
@@ -149,7 +156,7 @@ impl Queue {
             }
         }
         line.is_retry = true;
-        if self.clone().add_line(line, false).await? != Added::New {
+        if self.clone().add_line(line, false, None).await? != Added::New {
             // Another program has added the line. It stays in the list until it is finished, because it is not known
             // whether it is acknowledged already.
             return Ok(Retried::Waiting);

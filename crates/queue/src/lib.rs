@@ -18,11 +18,12 @@
 //! ```
 //!
 //! # Streams
-//! A queue `NAME` has four streams, each with at most one message per subject:
+//! A queue `NAME` has five streams, each with at most one message per subject:
 //!
 //! - `NAME`: the lines that are not finished, at `NAME.h.BUCKET.DIGEST`; a durable consumer for each bucket
 //! - `NAME-record`: the final entry of each finished line, at `NAME.r.DIGEST`
 //! - `NAME-failed`: the entries of failed lines with the complete line, at `NAME.f.DIGEST`
+//! - `NAME-files`: the lines that have reserved the files, at `NAME.o.DIGEST` of the file name
 //! - `NAME-workers`: the state of each worker, at `NAME.w.ID`, and the shared output directory, at `NAME.d`
 
 mod add;
@@ -43,6 +44,7 @@ mod record;
 mod recorder;
 mod repair;
 mod requests;
+mod reservations;
 mod session;
 mod slots;
 mod status;

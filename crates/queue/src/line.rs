@@ -1,10 +1,12 @@
 //! A line of the queue: the URLs of one object, its file name and its checksum, and its form as a message.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
 #[cfg(feature = "aws-lc-rs")]
 use aws_lc_rs::digest as provider;
-use fetch_url::url::mask_password;
+use fetch_url::output::file_name;
+use fetch_url::url::{Dialect, mask_password, parse_with};
 use fetch_url::{Checksum, Error};
 #[cfg(not(feature = "aws-lc-rs"))]
 use ring::digest as provider;
@@ -104,8 +106,19 @@ impl Line {
 
     /// Returns the identity of the line: the same line has the same digest.
     pub(crate) fn digest(&self) -> String {
-        let digest = provider::digest(&provider::SHA256, self.to_list_line().as_bytes());
-        digest.as_ref().iter().take(DIGEST_BYTES).map(|byte| format!("{byte:02x}")).collect()
+        digest_of(&self.to_list_line())
+    }
+
+    /// Returns the files that a worker may write, relative to the output directory: the file of the line, or those that
+    /// its URLs name.
+    pub(crate) fn file_names(&self) -> BTreeSet<String> {
+        if let Some(file) = &self.file {
+            let parts = Path::new(file).components().filter(|part| *part != Component::CurDir);
+            let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy()).collect();
+            return BTreeSet::from([parts.join("/")]);
+        }
+        let urls = self.urls.iter().filter_map(|url| parse_with(url, Dialect::Lenient).ok());
+        urls.filter_map(|parsed| file_name(&parsed.url)).collect()
     }
 
     pub(crate) fn to_json(&self) -> Value {
@@ -145,6 +158,12 @@ impl Line {
         let line = Self::new(urls, file, checksum).map_err(|error| garbage(&error.to_string()))?;
         Ok(Self { is_retry: value["retry"].as_bool().unwrap_or_default(), ..line })
     }
+}
+
+/// Returns the start of the SHA-256 of `text` in hexadecimal.
+pub(crate) fn digest_of(text: &str) -> String {
+    let digest = provider::digest(&provider::SHA256, text.as_bytes());
+    digest.as_ref().iter().take(DIGEST_BYTES).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns `true` for text without white space and control characters.
@@ -195,6 +214,17 @@ mod tests {
             let message = format!(r#"{{"v":1,"urls":["http://h/a"],"file":"{file}"}}"#);
             assert!(matches!(Line::from_message(message.as_bytes()), Err(BadMessage::Garbage(_))));
         }
+    }
+
+    #[test]
+    fn files_are_those_of_the_line_or_of_its_urls() {
+        let names = |line: &Line| line.file_names().into_iter().collect::<Vec<_>>();
+        for file in ["d/a", "./d/a", "d//a", "d/./a"] {
+            assert_eq!(names(&line(Some(file)).expect("a line")), ["d/a"], "{file}");
+        }
+        let urls = ["http://h/x/a%20b?c", "ftp://h/b;type=i", "http://h/", "telnet://h/", "x"];
+        let line = Line::new(urls.map(str::to_owned).into(), None, None).expect("a line");
+        assert_eq!(names(&line), ["a b", "b"]);
     }
 
     #[test]

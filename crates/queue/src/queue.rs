@@ -117,7 +117,7 @@ impl Queue {
     }
 
     async fn find(session: &Session, name: &str) -> Result<Option<Self>, Error> {
-        let [record, failed, workers, lines] = stream_names(name);
+        let [record, failed, workers, _, lines] = stream_names(name);
         let Some(lines) = get_stream(session, &lines).await? else { return Ok(None) };
         let settings = check_kind(&lines)?;
         let other = async |name: String| {
@@ -138,6 +138,17 @@ impl Queue {
             lease: settings.lease,
             lines,
         }))
+    }
+
+    /// Opens the stream of files, or creates it in a queue of an earlier version.
+    pub(crate) async fn files(&self) -> Result<Stream, Error> {
+        let [_, _, _, name, _] = stream_names(&self.name);
+        if let Some(found) = get_stream(&self.session, &name).await? {
+            check_kind(&found)?;
+            return Ok(found);
+        }
+        let created = self.session.context().create_stream(files_config(&self.name)).await;
+        created.map_err(|error| self.session.error(&format!("cannot create the stream {name}"), &error))
     }
 
     pub(crate) fn line_subject(&self, bucket: u16, digest: &str) -> String {
@@ -162,13 +173,13 @@ async fn get_stream(session: &Session, name: &str) -> Result<Option<Stream>, Err
 }
 
 /// Returns the names of the streams. That of the lines is the last one.
-fn stream_names(name: &str) -> [String; 4] {
-    [format!("{name}-record"), format!("{name}-failed"), format!("{name}-workers"), name.to_owned()]
+fn stream_names(name: &str) -> [String; 5] {
+    let other = |kind: &str| format!("{name}-{kind}");
+    [other("record"), other("failed"), other("workers"), other("files"), name.to_owned()]
 }
 
-fn configs(name: &str, options: &QueueOptions) -> [Config; 4] {
-    let [record, failed, workers, lines] = stream_names(name);
-    let base = |stream: String, subject: &str| Config {
+fn base_config(name: &str, stream: String, subject: &str) -> Config {
+    Config {
         name: stream,
         subjects: vec![format!("{name}.{subject}")],
         description: Some(format!("{KIND} v{VERSION}")),
@@ -180,7 +191,17 @@ fn configs(name: &str, options: &QueueOptions) -> [Config; 4] {
         max_messages_per_subject: 1,
         allow_direct: true,
         ..Config::default()
-    };
+    }
+}
+
+fn files_config(name: &str) -> Config {
+    let [_, _, _, files, _] = stream_names(name);
+    base_config(name, files, "o.*")
+}
+
+fn configs(name: &str, options: &QueueOptions) -> [Config; 5] {
+    let [record, failed, workers, _, lines] = stream_names(name);
+    let base = |stream, subject| base_config(name, stream, subject);
     let settings = format!("buckets={} lease={}", options.buckets, options.lease.as_millis());
     let lines = Config {
         description: Some(format!("{KIND} v{VERSION} {settings}")),
@@ -195,7 +216,7 @@ fn configs(name: &str, options: &QueueOptions) -> [Config; 4] {
         max_messages: MAX_WORKERS,
         ..base(workers, "w.*")
     };
-    [base(record, "r.*"), base(failed, "f.*"), workers, lines]
+    [base(record, "r.*"), base(failed, "f.*"), workers, files_config(name), lines]
 }
 
 struct Settings {

@@ -39,7 +39,10 @@ pub(crate) fn print_retried(counts: RetryCounts) -> Result<(), Error> {
     let RetryCounts { added, waiting, done, .. } = counts;
     print(&format!("added {added} again; already waiting {waiting}; already done {done}\n"))?;
     if counts.kept > 0 {
-        print_note(&format!("{} messages that are not lines stay in the list of failed lines", counts.kept));
+        let kept = counts.kept;
+        print_note(&format!(
+            "{kept} failed lines were not added: they are not lines, or another line has their file"
+        ));
     }
     Ok(())
 }

@@ -74,7 +74,16 @@ async fn add(flags: AddFlags) -> Result<(), Error> {
             reported = Instant::now();
         }
     }
-    render::queue::print_added(&adder.finish().await?)
+    let counts = adder.finish().await?;
+    render::queue::print_added(&counts)?;
+    match counts.conflicts {
+        0 => Ok(()),
+        conflicts => {
+            let detail = format!("lines whose file is that of another line of the queue: {conflicts}");
+            Err(usage_error(detail)
+                .with_hint("fetch-url queue failed lists them; give each line its own file name"))
+        }
+    }
 }
 
 async fn status(flags: StatusFlags) -> Result<(), Error> {

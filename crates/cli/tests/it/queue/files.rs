@@ -1,11 +1,12 @@
-//! The files of lines: those that exist already.
+//! The files of lines: those that exist already, and those of two lines.
 
 use std::fs;
 
-use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer};
+use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, sha256};
 
 use super::Site;
 use super::nats::NatsServer;
+use crate::support::RunResult;
 
 /// Answers with `body`, or the range of it that is requested.
 fn answer_range(request: &HttpRequest, body: &[u8]) -> HttpResponse {
@@ -33,4 +34,84 @@ fn file_of_an_earlier_crawl_with_the_same_size_and_end_is_fetched_again() {
     site.work(&[]).assert_exit(0);
     assert!(fs::read(site.out().join("a")).expect("the file") == new, "the old file was kept");
     assert_eq!(site.count("done"), 1);
+}
+
+impl Site {
+    /// Adds a list of these paths, without file names if they have none.
+    fn add_lines(&self, lines: &[&str]) -> RunResult {
+        let lines: Vec<String> = lines.iter().map(|line| format!("{}\n", self.http.url(line))).collect();
+        fs::write(self.directory.path().join("list"), lines.concat()).expect("written");
+        self.run(&["add", &self.queue(), "--input-file", "list"])
+    }
+
+    fn failed(&self) -> String {
+        self.run(&["failed", &self.queue()]).text()
+    }
+}
+
+#[test]
+fn line_with_the_file_of_another_line_of_its_list_is_recorded_as_failed() {
+    let Some(site) = Site::start() else { return };
+    let added = site.add_lines(&["x/index.html", "y/index.html", "a\t./d/f", "b\td/f", "x/index.html", "c"]);
+    added.assert_exit(2);
+    assert_eq!(added.text(), "added 3; already waiting 1; already done 0; already failed 0\n");
+    assert!(added.stderr.contains("another line of the queue: 2"), "{}", added.stderr);
+    site.work(&["--create-dirs"]).assert_exit(0);
+    assert_eq!((site.count("done"), site.count("failed"), site.count("waiting")), (3, 2, 0));
+    let read = fs::read(site.out().join("index.html")).expect("the file");
+    assert!(read == super::content("/x/index.html"), "the second line has replaced the file");
+    let failed = site.failed();
+    let lines =
+        [format!("\n{}\n", site.http.url("y/index.html")), format!("\n{}\td/f\n", site.http.url("b"))];
+    assert!(lines.iter().all(|line| failed.contains(line)), "{failed}");
+    assert!(
+        failed.contains("# 2 usage, 0 tries: another line of the queue has the file index.html\n"),
+        "{failed}"
+    );
+    let retried = site.run(&["failed", &site.queue(), "--retry"]);
+    assert_eq!(retried.text(), "added 0 again; already waiting 0; already done 0\n");
+    assert!(retried.stderr.contains("2 failed lines were not added"), "{}", retried.stderr);
+}
+
+#[test]
+fn line_with_the_file_of_a_line_that_was_fetched_from_another_list_is_recorded_as_failed() {
+    let Some(site) = Site::start() else { return };
+    site.add_lines(&["x/index.html"]).assert_exit(0);
+    site.work(&[]).assert_exit(0);
+    site.add_lines(&["y/index.html", "a"]).assert_exit(2);
+    site.work(&[]).assert_exit(0);
+    assert_eq!((site.count("done"), site.count("failed")), (2, 1));
+    let read = fs::read(site.out().join("index.html")).expect("the file");
+    assert!(read == super::content("/x/index.html"), "the second line has replaced the file");
+    // The same list adds nothing again.
+    let again = site.add_lines(&["y/index.html", "a"]);
+    assert_eq!(
+        (again.exit, again.text().as_str()),
+        (0, "added 0; already waiting 0; already done 1; already failed 1\n")
+    );
+}
+
+#[test]
+fn file_of_a_failed_line_may_be_that_of_a_new_line_and_the_old_one_is_not_retried() {
+    let Some(site) = Site::start() else { return };
+    site.add_lines(&["missing\tf"]).assert_exit(0);
+    site.work(&[]).assert_exit(78);
+    site.add_lines(&["right\tf"]).assert_exit(0);
+    let retried = site.run(&["failed", &site.queue(), "--retry"]);
+    assert_eq!(retried.text(), "added 0 again; already waiting 0; already done 0\n");
+    site.work(&[]).assert_exit(0);
+    assert_eq!((site.count("done"), site.count("failed")), (1, 1));
+    assert!(fs::read(site.out().join("f")).expect("the file") == super::content("/right"));
+}
+
+#[test]
+fn file_that_was_reserved_for_a_line_that_was_not_added_can_be_used() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    // The list of an interrupted `add` was changed.
+    let reservation = format!("corpus.o.{}", &sha256(b"f")[..32]);
+    site.nats.publish(&reservation, "3.0123456789abcdef0123456789abcdef");
+    site.add_lines(&["b\tf"]).assert_exit(0);
+    site.work(&[]).assert_exit(0);
+    assert_eq!((site.count("done"), site.count("failed")), (2, 0));
 }

@@ -1,0 +1,145 @@
+//! The files of the lines: two lines must not have the same file, because the second one would replace that of the first.
+//!
+//! Each file is reserved before its line is added, in the stream of files: the first line that publishes its owner has it.
+
+use std::time::Duration;
+
+use async_nats::jetstream::stream::{DirectGetErrorKind, Stream};
+use bytes::Bytes;
+use fetch_url::Error;
+
+use crate::line::digest_of;
+use crate::{Entry, Line, Outcome, Queue};
+
+/// The waits for a line whose file is reserved, and which is neither in the queue nor in the record: it may be added at
+/// this moment. After them, it was not added.
+const LINE_WAITS_IN_MILLISECONDS: [u64; 7] = [50, 100, 200, 400, 800, 1600, 3200];
+
+/// The stream of files.
+#[derive(Clone)]
+pub(crate) struct Reservations {
+    queue: Queue,
+    files: Stream,
+}
+
+/// A message of the stream of files.
+struct Reservation {
+    sequence: u64,
+    owner: Owner,
+}
+
+/// The line that has reserved a file, as the last parts of its subject: `BUCKET.DIGEST`.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Owner(String);
+
+/// The state of a line that has reserved a file.
+enum OwnerState {
+    /// It is in the queue or was fetched.
+    Active,
+    Failed,
+    /// It is neither in the queue nor in the record.
+    Missing,
+}
+
+impl Queue {
+    /// Opens the stream of files. It is created if an earlier version has created the queue.
+    pub(crate) async fn reservations(&self) -> Result<Reservations, Error> {
+        Ok(Reservations { queue: self.clone(), files: self.files().await? })
+    }
+
+    pub(crate) fn owner(&self, line: &Line) -> Owner {
+        Owner(format!("{}.{}", self.bucket(line), line.digest()))
+    }
+}
+
+impl Reservations {
+    /// Reserves the files of a line. Returns the name of a file that another line has, which has not failed.
+    pub(crate) async fn reserve(&self, line: &Line) -> Result<Option<String>, Error> {
+        let owner = self.queue.owner(line);
+        for name in line.file_names() {
+            if !self.reserve_file(&name, &owner).await? {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reserves a file. Returns `false` if another line has it. The file of a line that failed may be reserved again.
+    async fn reserve_file(&self, name: &str, owner: &Owner) -> Result<bool, Error> {
+        let subject = self.subject(name);
+        let what = "cannot reserve a file";
+        let mut waits = LINE_WAITS_IN_MILLISECONDS.into_iter().map(Duration::from_millis);
+        let mut last_sequence = 0;
+        loop {
+            let message = Bytes::from(owner.0.clone());
+            if self.queue.publish_after(last_sequence, subject.clone(), message, what).await? {
+                return Ok(true);
+            }
+            let Some(other) = self.reservation(&subject).await? else {
+                last_sequence = 0;
+                continue;
+            };
+            if other.owner == *owner {
+                return Ok(true);
+            }
+            last_sequence = match self.queue.owner_state(&other.owner).await? {
+                OwnerState::Active => return Ok(false),
+                OwnerState::Failed => other.sequence,
+                OwnerState::Missing => match waits.next() {
+                    None => other.sequence,
+                    Some(wait) => {
+                        tokio::time::sleep(wait).await;
+                        0
+                    }
+                },
+            };
+        }
+    }
+
+    fn subject(&self, name: &str) -> String {
+        format!("{}.o.{}", self.queue.name, digest_of(name))
+    }
+
+    async fn reservation(&self, subject: &str) -> Result<Option<Reservation>, Error> {
+        match self.files.direct_get_last_for_subject(subject).await {
+            Ok(message) => {
+                let owner = Owner(String::from_utf8_lossy(&message.payload).into_owned());
+                Ok(Some(Reservation { sequence: message.sequence, owner }))
+            }
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.queue.session.error("cannot read a reserved file", &error)),
+        }
+    }
+}
+
+impl Queue {
+    async fn owner_state(&self, owner: &Owner) -> Result<OwnerState, Error> {
+        let parts = owner.0.split_once('.').filter(|_| owner.is_valid());
+        let Some((bucket, digest)) = parts else { return Ok(OwnerState::Missing) };
+        // The line leaves the queue after its entry is stored, so the queue is read first.
+        let subject = format!("{}.h.{bucket}.{digest}", self.name);
+        if self.message_at(subject).await?.is_some() {
+            return Ok(OwnerState::Active);
+        }
+        Ok(match self.entry(digest).await? {
+            None => OwnerState::Missing,
+            Some(entry) if entry.is_failed() => OwnerState::Failed,
+            Some(_) => OwnerState::Active,
+        })
+    }
+}
+
+impl Owner {
+    /// Returns `true` for two parts of a subject, of digits and letters.
+    fn is_valid(&self) -> bool {
+        let is_part = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        self.0.split('.').count() == 2 && self.0.split('.').all(is_part)
+    }
+}
+
+/// Returns the entry of a line whose file is that of another line.
+pub(crate) fn conflict_entry(file: &str) -> Entry {
+    let message = format!("another line of the queue has the file {file}");
+    let outcome = Outcome::Failed { code: "usage".to_owned(), exit_status: 2, message };
+    Entry { outcome, tries: 0, worker: "add".to_owned() }
+}
