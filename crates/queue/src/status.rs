@@ -116,11 +116,11 @@ impl Queue {
 impl Status {
     fn add_worker(&mut self, value: &Value, last_seen: Duration, hosts: &mut BTreeMap<String, u64>) {
         let number = |name: &str| value[name].as_u64().unwrap_or_default();
-        self.bytes += number("bytes");
+        self.bytes = self.bytes.saturating_add(number("bytes"));
         if value["ended"].as_bool().unwrap_or_default() || last_seen > LIVE_TIME {
             return;
         }
-        self.rate += number("rate");
+        self.rate = self.rate.saturating_add(number("rate"));
         for host in value["backing_off"].as_array().into_iter().flatten() {
             let seconds = host["seconds"].as_u64().unwrap_or_default().saturating_sub(last_seen.as_secs());
             if let Some(name) = host["host"].as_str().filter(|_| seconds > 0) {

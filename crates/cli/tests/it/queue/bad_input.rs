@@ -234,6 +234,17 @@ fn result_that_is_larger_than_the_server_accepts_is_shortened() {
 }
 
 #[test]
+fn numbers_of_foreign_worker_states_do_not_overflow() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    for worker in ["x", "y"] {
+        let state = r#"{"v":1,"name":"x","rate":18446744073709551615,"bytes":18446744073709551615}"#;
+        site.nats.publish(&format!("corpus.w.{worker}"), state);
+    }
+    assert_eq!(site.count("bytes"), u64::MAX);
+}
+
+#[test]
 fn message_whose_file_has_no_name_fails_at_once() {
     let Some(site) = Site::start() else { return };
     site.add(&["a"]);
