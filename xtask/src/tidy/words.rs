@@ -67,6 +67,8 @@ const BANS: &[ForbiddenWords] = &[
             // Leases, requests and repetitions of the queue.
             "crates/queue/src/",
             "crates/cli/src/run/queue_verbs.rs",
+            // The time from which SIGHUP is handled.
+            "crates/cli/src/signal.rs",
         ],
         why: "drivers do not measure time: they name their phase",
     },
