@@ -1,7 +1,8 @@
 //! The state that all transfers of a run share.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::ops::Deref;
 use std::path::PathBuf;
 
@@ -26,8 +27,8 @@ pub(super) struct Run {
     pub(super) open_files: RefCell<BTreeMap<usize, PathBuf>>,
     /// Held by the transfer whose object goes to standard output, so that objects are not mixed.
     pub(super) stdout_turn: Mutex<()>,
-    /// The file of `-D` has the header of a response.
-    pub(super) has_dumped_header: Cell<bool>,
+    /// The file of `-D`, from the first response on. It stays open: if it is a FIFO, closing it would end its reader.
+    pub(super) dumped_headers: RefCell<Option<File>>,
     /// The output paths that transfers have reserved.
     pub(super) output_paths: OutputPaths,
     /// The directories of the last files.
@@ -52,7 +53,7 @@ impl Run {
             journal,
             open_files: RefCell::default(),
             stdout_turn: Mutex::default(),
-            has_dumped_header: Cell::new(false),
+            dumped_headers: RefCell::default(),
             output_paths,
             directories: Directories::default(),
             checksum_lists: RefCell::default(),

@@ -1,6 +1,6 @@
 //! The files of `-D` (`--dump-header`) and `--etag-save`.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
@@ -25,11 +25,18 @@ pub(super) fn dump_header(meta: &Meta, run: &Run) -> Result<(), Error> {
             false => Err(failed(path, io::ErrorKind::BrokenPipe.into())),
         };
     }
-    let is_first = !run.has_dumped_header.replace(true);
-    let mut options = OpenOptions::new();
-    let options = options.create(true).write(true).truncate(is_first).append(!is_first);
-    let written = open_written(path, options).and_then(|mut file| file.write_all(&text));
-    written.map_err(|error| failed(path, error))
+    let mut dumped = run.dumped_headers.borrow_mut();
+    write_dumped(path, &mut dumped, &text).map_err(|error| failed(path, error))
+}
+
+fn write_dumped(path: &Path, dumped: &mut Option<File>, text: &[u8]) -> io::Result<()> {
+    let mut file = match dumped.take() {
+        Some(file) => file,
+        None => open_written(path, OpenOptions::new().create(true).write(true).truncate(true))?,
+    };
+    file.write_all(text)?;
+    *dumped = Some(file);
+    Ok(())
 }
 
 /// Writes the ETag of a saved object to the file of `--etag-save`. Without an ETag, the file is emptied, so that the next

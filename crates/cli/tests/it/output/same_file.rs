@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::support::mirror::{nginx_index, run_mirror};
 use crate::support::{
-    entry_names, fetch_url_command, http_server, read_text_file, run_command, run_fetch_url_in, temp_dir,
-    write_file,
+    entry_names, fetch_url_command, http_server, read_text_file, run_command, run_fetch_url_in, run_shell,
+    temp_dir, write_file,
 };
 use fetch_url_tests::{HttpResponse, HttpServer};
 
@@ -267,6 +267,18 @@ fn fifo_without_a_reader_as_the_file_of_an_option_is_an_error() {
         assert_ne!(result.exit, 0, "{option:?}");
         result.assert_stderr_contains("no process has opened it for reading");
     }
+}
+
+#[test]
+fn reader_of_a_fifo_gets_the_headers_of_all_responses() {
+    let server = http_server(|request| HttpResponse::new(200).header("X-Path", request.path()));
+    let dir = temp_dir();
+    let script = "cd \"$1\" && mkfifo fifo && { cat fifo > copy & } && \"$F\" -D fifo \"$2\" \"$3\"; code=$?; wait; exit $code";
+    let arguments =
+        [dir.path().as_os_str(), server.url("/1").as_ref(), server.url("/2").as_ref()].map(ToOwned::to_owned);
+    run_shell(script, arguments).assert_exit(0);
+    let copy = read_text_file(dir.path(), "copy");
+    assert!(copy.contains("X-Path: /1") && copy.contains("X-Path: /2"), "{copy}");
 }
 
 #[test]
