@@ -157,6 +157,12 @@ impl<M: Machine> Connection<M> {
         }
     }
 
+    /// Ends the input: the server keeps the connection open after the end of its response.
+    pub(crate) const fn end_input(&mut self) {
+        self.buffer.mark_closed();
+        self.needs_more = false;
+    }
+
     /// Writes and flushes the output.
     fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.is_sending {

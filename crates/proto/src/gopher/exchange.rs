@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use super::dot_stuffing::LastBytes;
 use super::item::ServerAddress;
 use super::reader::{ParsedPart, Reader, ResponseKind};
 use super::refusal::ErrorResponseReader;
@@ -50,6 +51,8 @@ struct Body {
     reader: Reader,
     refusal_detector: RefusalDetector,
     ended: Option<ResponseEnd>,
+    /// The last bytes received.
+    tail: LastBytes,
     /// The last byte received is a line feed.
     ends_line: bool,
 }
@@ -91,6 +94,18 @@ impl Exchange {
     /// Returns the framing from the Gopher+ status line, or `None` for a plain RFC 1436 response.
     pub const fn framing(&self) -> Option<Framing> {
         self.framing
+    }
+
+    /// Returns `true` if the last bytes received are the line of one dot that ends the response. The machine still waits
+    /// for the end of the connection, because the line may be within the text; some servers keep the connection open.
+    pub fn has_final_dot(&self) -> bool {
+        let ExchangeState::Body(body) = &self.state else { return false };
+        let may_end = match body.frame {
+            ResponseFraming::Dot => true,
+            ResponseFraming::Plain => self.expected != ResponseKind::Binary,
+            ResponseFraming::Counted(_) | ResponseFraming::ConnectionEnd => false,
+        };
+        may_end && body.ended.is_none() && body.tail.is_terminator()
     }
 
     /// Processes input. Returns `None` if there is no step to return yet.
@@ -181,6 +196,7 @@ impl Exchange {
             reader,
             refusal_detector: RefusalDetector::default(),
             ended: None,
+            tail: LastBytes::default(),
             ends_line: false,
         }));
         Step::Emit(Event::Head(Head { size, modified: None }))
@@ -265,6 +281,7 @@ impl Body {
             match self.frame.next(buffer)? {
                 Chunk::Data(bytes) => {
                     self.ends_line = bytes.ends_with(b"\n");
+                    self.tail.remember(&bytes);
                     self.reader.push(bytes);
                 }
                 Chunk::NeedMore => return Ok(Step::NeedMore),

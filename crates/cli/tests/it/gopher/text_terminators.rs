@@ -1,6 +1,8 @@
 //! The terminating dot and the doubled dots of gopher texts (docs/spec/semantics.md §4): what `--gopher-dots` removes,
 //! and how a missing or truncated terminator is reported.
 
+use std::time::Duration;
+
 use super::{assert_output, fetch_path, fetch_with_short_timeouts, server_sending, start_server};
 use crate::support::temp_dir;
 use fetch_url_tests::{Ending, GopherAction, GopherConfig, GopherEnd, GopherItem, GopherRule, GopherTrigger};
@@ -38,10 +40,9 @@ const DOT_CASES: [(&str, &str, Option<&str>); 19] = [
 fn text_terminator_and_doubled_dots_are_removed_by_gopher_dots_mode() {
     for (sent, auto, rfc) in DOT_CASES {
         // The server sends the text in one piece, and byte by byte.
-        for server in [
-            server_sending(sent),
-            start_server(GopherConfig::new().answer(sent).drip(1, std::time::Duration::ZERO)),
-        ] {
+        for server in
+            [server_sending(sent), start_server(GopherConfig::new().answer(sent).drip(1, Duration::ZERO))]
+        {
             assert_output(&server, "0/x", "-s", auto.as_bytes());
             assert_output(&server, "m/x", "-s --gopher-dots auto", auto.as_bytes());
             assert_output(&server, "0/x", "-s --gopher-dots raw", sent.as_bytes());
@@ -138,4 +139,26 @@ fn completeness_is_judged_by_the_last_attempt() {
     );
     result.assert_exit(18);
     assert!(!path.exists());
+}
+
+/// The connection stays open after the final dot. Only the status line `+-1` says that the dot is the end.
+#[test]
+fn response_ends_at_its_dot_if_the_server_sends_nothing_more() {
+    let menu = "1Sub\t/sub\tlocalhost\t70\r\n.\r\n";
+    for (sent, path, expected, is_proven) in [
+        ("a\r\n.\r\n", "0/x", "a\r\n", false),
+        (menu, "1/x", "Sub", false),
+        ("+-1\r\na\r\n.\r\n", "0/x%09%09+", "a\r\n", true),
+        ("+-1\r\na\r\n.\r\n", "9/x%09%09+", "a\r\n", true),
+    ] {
+        let stay_open = Duration::from_secs(8);
+        let server = start_server(GopherConfig::new().answer(sent).stay_open(stay_open));
+        let result = fetch_path(&server, path, "--retry 0 --read-timeout 0.5");
+        assert!(result.assert_exit(0).stdout_text().contains(expected), "{sent:?}: {result:?}");
+        assert_eq!(result.stderr.contains("may be incomplete"), !is_proven, "{sent:?}: {result:?}");
+        let result = fetch_path(&server, path, "--retry 0 --read-timeout 0.5 --require-complete");
+        result.assert_exit(if is_proven { 0 } else { 18 });
+        // The total time is no idle timeout.
+        fetch_path(&server, path, "--retry 0 -m 0.5").assert_exit(28);
+    }
 }

@@ -14,6 +14,7 @@ use super::plan::GopherPlan;
 use super::rejection::rejection_error;
 use crate::body::TerminatorCheck;
 use crate::net::connection::Connection;
+use crate::time::idle_end::IdleEnd;
 use crate::{
     Body, ByteSource, Code, Content, Error, Listing, Meta, Outcome, Phase, Proof, Response, RunContext,
 };
@@ -21,6 +22,8 @@ use crate::{
 /// A response whose beginning has arrived.
 pub(super) struct GopherResponse {
     connection: Connection<Exchange>,
+    /// Ends the response after its final line of one dot: some servers keep the connection open.
+    idle_end: IdleEnd,
     /// Size and modification time, if the server sent them.
     head: Head,
     /// A note for the caller.
@@ -63,7 +66,10 @@ pub(super) async fn send_request(
         }
     };
     Ok(match ctx.deadline.bound(Phase::Reply, beginning).await? {
-        Ok(head) => ResponseStart::Accepted(Box::new(GopherResponse { connection, head, note })),
+        Ok(head) => {
+            let idle_end = IdleEnd::new(ctx.deadline, info);
+            ResponseStart::Accepted(Box::new(GopherResponse { connection, idle_end, head, note }))
+        }
         Err(rejection) => ResponseStart::Rejected(rejection),
     })
 }
@@ -109,6 +115,7 @@ impl GopherResponse {
         let (proof, expected) = (end_proof(self.connection.machine()), self.connection.machine().expected());
         let source = ResponseSource {
             connection: self.connection,
+            idle_end: self.idle_end,
             terminator_check: terminator_check.clone(),
             kept_attributes,
             is_finished: false,
@@ -134,6 +141,7 @@ pub(super) fn response_meta(plan: &GopherPlan, is_gopher_plus: bool) -> Meta {
 /// The rest of a response: the bytes of an object, or the entries of a menu.
 struct ResponseSource {
     connection: Connection<Exchange>,
+    idle_end: IdleEnd,
     terminator_check: TerminatorCheck,
     kept_attributes: Vec<Vec<u8>>,
     is_finished: bool,
@@ -146,7 +154,16 @@ impl ResponseSource {
             return Poll::Ready(None);
         }
         let last = loop {
-            match ready!(self.connection.poll_step(cx)) {
+            let polled = self.connection.poll_step(cx);
+            if polled.is_pending() && self.connection.machine().has_final_dot() {
+                ready!(self.idle_end.poll(cx));
+                if self.connection.machine().framing().is_none() {
+                    self.terminator_check.set_missing("the end of the connection");
+                }
+                self.connection.end_input();
+                continue;
+            }
+            match ready!(polled) {
                 Ok(Step::Emit(Event::UnterminatedEnd(missing))) => self.terminator_check.set_missing(missing),
                 Ok(Step::Emit(event)) => return Poll::Ready(Some(Ok(event))),
                 Ok(Step::Done) => break None,

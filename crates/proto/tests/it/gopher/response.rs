@@ -388,3 +388,35 @@ fn endless_menu_line_exceeds_the_limit() {
     let events = play(MENU, DotStuffing::Detect, false, &pieces, After::Closed);
     assert_eq!(events, ["head:-", "limit"]);
 }
+
+/// Whether the end of the response has arrived, at each position of the answer.
+#[test]
+fn final_dot_is_recognised_while_the_connection_is_open() {
+    for (url, answer, expected) in [
+        ("gopher://h/0x", "a\r\n.\r\n", true),
+        ("gopher://h/0x", ".\n", true),
+        ("gopher://h/0x", "a\r\n.", false),
+        ("gopher://h/0x", "a\r\n", false),
+        ("gopher://h/0x", "a.\r\n", false),
+        ("gopher://h/0x", "a\r\n.\r\nb\r\n", false),
+        ("gopher://h/1x", "iA\t\th\t70\r\n.\r\n", true),
+        ("gopher://h/0x%09%09+", "+-1\r\na\r\n.\r\n", true),
+        ("gopher://h/9x%09%09+", "+-1\r\na\r\n.\r\n", true),
+        ("gopher://h/0x%09%09+", "+-2\r\na\r\n.\r\n", false),
+        ("gopher://h/0x%09%09+", "+9\r\na\r\n.\r\n", false),
+        ("gopher://h/9x", "a\r\n.\r\n", false),
+    ] {
+        let Url::Gopher(url) = parse(url).expect("a URL").url else { panic!("{url}") };
+        let request = GopherRequest::from_url(&url).expect("it can be sent");
+        let mut machine = Exchange::new(&request, url.gtype(), DotStuffing::Detect, false, None);
+        let mut buffer = RecvBuffer::new();
+        for end in 0..=answer.len() {
+            while machine.step(&mut buffer).expect("a step") != Step::NeedMore {}
+            let at_end = end == answer.len();
+            let has_end = machine.has_final_dot();
+            assert_eq!(has_end && at_end, expected && at_end, "{answer:?} at {end}");
+            assert!(!has_end || answer[..end].ends_with(".\r\n") || answer[..end].ends_with(".\n"));
+            buffer.push(answer.as_bytes().get(end..=end).unwrap_or_default());
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Waits for the end of the idle timeout, for a body that may be complete although its connection is open. The body fails
+//! by the timer of its limits, not by this one.
+
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::timer::Timer;
+use crate::Deadline;
+use crate::net::connection_info::ConnectionInfo;
+
+/// The end of the idle timeout of a body.
+pub(crate) struct IdleEnd {
+    deadline: Deadline,
+    info: ConnectionInfo,
+    timer: Timer,
+}
+
+impl IdleEnd {
+    /// Creates the timer of the connection that `info` describes.
+    pub(crate) fn new(deadline: Deadline, info: &ConnectionInfo) -> Self {
+        Self { deadline, info: info.clone(), timer: Timer::default() }
+    }
+
+    /// Returns `Ready` if no byte arrived within the idle timeout, unless the total time is over. This is not later than
+    /// the timeout of the body, so that the response can end before the body fails.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let last_received = self.info.facts().last_received.map_or_else(Instant::now, Instant::from_std);
+        let end = self.deadline.idle_end(last_received);
+        ready!(self.timer.poll_after(end.into_std(), Duration::ZERO, cx));
+        if self.deadline.check().is_err() { Poll::Pending } else { Poll::Ready(()) }
+    }
+}
