@@ -7,10 +7,10 @@ use crate::{SCHEMES, SchemeStatus, find_scheme, parse};
 /// Names that resemble the name of a known scheme but are schemes of their own, sorted.
 const OTHER_SCHEMES: [&str; 5] = ["httpu", "ntp", "rtp", "sftp", "tftp"];
 
-/// Schemes without a host whose URLs may have an `@`, sorted: their names are not those of users.
-const ADDRESS_SCHEMES: [&str; 14] = [
-    "acct", "cid", "data", "h323", "im", "jabber", "pres", "sip", "sips", "skype", "smtp", "tag", "urn",
-    "xmpp",
+/// Schemes without a host whose URLs may have an `@`, and the prefix `URL:`, sorted: their names are not those of users.
+const ADDRESS_SCHEMES: [&str; 15] = [
+    "acct", "cid", "data", "h323", "im", "jabber", "pres", "sip", "sips", "skype", "smtp", "tag", "url",
+    "urn", "xmpp",
 ];
 
 /// The maximum length of a misspelt scheme name, in bytes.

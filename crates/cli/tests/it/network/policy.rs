@@ -146,12 +146,14 @@ fn address_family_options_restrict_addresses() {
         ("-6", "localhost", &[7, 6]),
         ("-6", "127.0.0.1", &[7, 6, 2, 90]),
         ("-4", "[::1]", &[7, 6, 2, 90]),
-        ("-4 -6", "127.0.0.1", &[2]),
+        // The last one counts, as in curl.
+        ("-4 -6", "127.0.0.1", &[6]),
+        ("-6 -4", "127.0.0.1", &[0]),
     ] {
         let result = run(options, &format!("http://{host}:{port}/"));
         assert!(exits.contains(&result.exit), "{options} {host}: {result:?}");
     }
-    assert_eq!(server.requests().len(), 2);
+    assert_eq!(server.requests().len(), 3);
     let Ok(listener) = TcpListener::bind("[::1]:0") else {
         println!("skipped: ::1 is not available");
         return;
