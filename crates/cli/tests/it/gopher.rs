@@ -5,6 +5,7 @@ mod faults;
 mod forms;
 mod head;
 mod items;
+mod large_items;
 mod limits;
 mod menus;
 mod requests;

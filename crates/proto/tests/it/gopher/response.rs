@@ -420,3 +420,26 @@ fn final_dot_is_recognised_while_the_connection_is_open() {
         }
     }
 }
+
+#[test]
+fn bytes_pass_unchanged_only_in_binary_data_up_to_the_end_of_the_connection() {
+    for (url, answer, expected) in [
+        ("gopher://h/9x", "abc", true),
+        ("gopher://h/Ix", "abc", true),
+        ("gopher://h/9x%09%09+", "+-2\r\nabc", true),
+        ("gopher://h/9x%09%09+", "+-1\r\nabc", false),
+        ("gopher://h/9x%09%09+", "+9\r\nabc", false),
+        ("gopher://h/0x", "abc", false),
+        ("gopher://h/1x", "iA\t\th\t70\r\n", false),
+    ] {
+        let Url::Gopher(url) = parse(url).expect("a URL").url else { panic!("{url}") };
+        let request = GopherRequest::from_url(&url).expect("it can be sent");
+        let mut machine = Exchange::new(&request, url.gtype(), DotStuffing::Detect, false, None);
+        let mut buffer = RecvBuffer::new();
+        assert!(!machine.passes_bytes_unchanged(), "{answer:?}: before the response");
+        buffer.push(&[answer.as_bytes(), &[b'x'; 4096]].concat());
+        let is_waiting = |step: &Step| matches!(step, Step::NeedMore | Step::Done);
+        while !is_waiting(&machine.step(&mut buffer).expect("a step")) {}
+        assert_eq!(machine.passes_bytes_unchanged(), expected, "{answer:?}");
+    }
+}
