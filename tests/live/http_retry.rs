@@ -76,11 +76,19 @@ fn retry_restarts_when_etag_changed() {
 #[test]
 #[ignore = "needs the servers of docker/"]
 fn truncated_body_without_validator_is_not_retried() {
-    for kind in ["weak", "none"] {
-        let (dir, url) = (WorkDir::new(), APACHE.http(&format!("/cgi/nph-cut?{}-{kind}", key())));
-        dir.fetch(&["-v", "--retry", "1", "-o", "here", &url]).assert_exit(18).assert_get_count(1);
-        assert!(!dir.path("here").exists(), "{kind}");
-    }
+    let (dir, url) = (WorkDir::new(), APACHE.http(&format!("/cgi/nph-cut?{}-none", key())));
+    dir.fetch(&["-v", "--retry", "1", "-o", "here", &url]).assert_exit(18).assert_get_count(1);
+    assert!(!dir.path("here").exists());
+}
+
+/// The server would honour a range, but two versions with the same weak ETag must not be joined.
+#[test]
+#[ignore = "needs the servers of docker/"]
+fn truncated_body_with_a_weak_validator_is_fetched_again_from_the_start() {
+    let (dir, url) = (WorkDir::new(), APACHE.http(&format!("/cgi/nph-cut?{}-weak", key())));
+    let result = dir.fetch(&["-v", "--retry", "1", "-o", "here", &url]).assert_exit(0).assert_get_count(2);
+    assert!(!result.err.to_ascii_lowercase().contains("> range:"), "{}", result.err);
+    assert_eq!(dir.read("here"), range());
 }
 
 /// Output to a pipe cannot be taken back: no byte is written twice.

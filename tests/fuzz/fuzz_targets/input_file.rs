@@ -113,7 +113,8 @@ static TOOLS: OnceLock<(TempDir, Runtime)> = OnceLock::new();
 
 fuzz_target!(|data: &[u8]| {
     let all = read(data, None);
-    let lines: Vec<&[u8]> = data.split(|&byte| byte == b'\n').collect();
+    let text = data.strip_prefix("\u{feff}".as_bytes()).unwrap_or(data);
+    let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
     let mut used = lines.iter().filter(|line| !is_ignored(line));
     for transfer in &all {
         let line = used.next().expect("a line for each transfer");

@@ -89,7 +89,7 @@ fn continue_at_an_offset_fetches_the_rest(server: FtpServer) {
 
 fn head_shows_known_metadata(server: FtpServer) {
     let url = server.url("/range.txt");
-    fetch(&["-I", &url]).assert_success("size: 80000\nmodified: 1994-12-01 12:34\n");
+    fetch(&["-I", &url]).assert_success("size: 80000\nmodified: 1994-12-01 12:34\n\n");
     let json = fetch(&["-I", "--format", "json", &url]).assert_exit(0).text();
     for pair in ["\"size\":80000", "\"modified\":786285296", &format!("\"url\":\"{url}\"")] {
         assert!(json.contains(pair), "{pair} is missing in {json}");
@@ -98,7 +98,7 @@ fn head_shows_known_metadata(server: FtpServer) {
     fetch(&["-I", &server.url(&format!("/pub/{}/x", key()))]).assert_exit(78).assert_stdout("");
     let dir = WorkDir::new();
     dir.fetch(&["-I", "-o", "here", &url]).assert_success("");
-    assert_eq!(dir.read("here"), b"size: 80000\nmodified: 1994-12-01 12:34\n");
+    assert_eq!(dir.read("here"), b"size: 80000\nmodified: 1994-12-01 12:34\n\n");
 }
 
 /// `-I` opens no data connection.
