@@ -119,7 +119,8 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
     })
 }
 
-/// How the end of the body was detected, the notes about the body, the offset at which the body started, and the last response of a restart.
+/// How the end of the body was detected, the notes about the body, the offset at which the body started, and the last
+/// response of a restart.
 struct BodyEnd {
     proof: Proof,
     missing: Option<&'static str>,

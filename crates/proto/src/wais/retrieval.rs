@@ -16,8 +16,8 @@ const MAX_RESPONSE: usize = 1024 * 1024;
 /// Retrieves a document or a range of it, a [`Machine`] without I/O.
 ///
 /// The size of a document is not known in advance. It ends when the server reports that the requested range is outside
-/// the document, or returns fewer bytes than requested. Any other diagnostic instead of a piece, of whatever code, means
-/// that the document is incomplete.
+/// the document, or returns fewer bytes than requested. If it sends another diagnostic instead of a piece, the document is
+/// incomplete.
 ///
 /// The next piece is requested as soon as the header of a response announces a full piece. A server discards the second
 /// of two requests that arrive together; it accepts a request that arrives while it sends a response.

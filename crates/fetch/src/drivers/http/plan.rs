@@ -159,7 +159,7 @@ impl HttpPlan {
     }
 }
 
-/// Returns `true` if the caller removes the field Authorization. It is then sent to no server, whatever login is known for it.
+/// Returns `true` if the caller removes the field Authorization. No login is sent then, wherever it comes from.
 fn removes_authorization(options: &HttpOptions) -> bool {
     let removed = options.headers.iter().filter(|field| field.value.is_none());
     removed.map(|field| &field.name).any(|name| name.eq_ignore_ascii_case(AUTHORIZATION.as_str()))

@@ -389,7 +389,14 @@ fn endless_menu_line_exceeds_the_limit() {
     assert_eq!(events, ["head:-", "limit"]);
 }
 
-/// Whether the end of the response has arrived, at each position of the answer.
+/// Returns the machine of a request for `url`.
+fn exchange(url: &str) -> Exchange {
+    let Url::Gopher(url) = parse(url).expect("a URL").url else { panic!("{url}") };
+    let request = GopherRequest::from_url(&url).expect("it can be sent");
+    Exchange::new(&request, url.gtype(), DotStuffing::Detect, false, None)
+}
+
+/// The answer arrives byte by byte. The line of one dot counts only where it is the end of what has arrived.
 #[test]
 fn final_dot_is_recognised_while_the_connection_is_open() {
     for (url, answer, expected) in [
@@ -406,10 +413,7 @@ fn final_dot_is_recognised_while_the_connection_is_open() {
         ("gopher://h/0x%09%09+", "+9\r\na\r\n.\r\n", false),
         ("gopher://h/9x", "a\r\n.\r\n", false),
     ] {
-        let Url::Gopher(url) = parse(url).expect("a URL").url else { panic!("{url}") };
-        let request = GopherRequest::from_url(&url).expect("it can be sent");
-        let mut machine = Exchange::new(&request, url.gtype(), DotStuffing::Detect, false, None);
-        let mut buffer = RecvBuffer::new();
+        let (mut machine, mut buffer) = (exchange(url), RecvBuffer::new());
         for end in 0..=answer.len() {
             while machine.step(&mut buffer).expect("a step") != Step::NeedMore {}
             let at_end = end == answer.len();
@@ -432,10 +436,7 @@ fn bytes_pass_unchanged_only_in_binary_data_up_to_the_end_of_the_connection() {
         ("gopher://h/0x", "abc", false),
         ("gopher://h/1x", "iA\t\th\t70\r\n", false),
     ] {
-        let Url::Gopher(url) = parse(url).expect("a URL").url else { panic!("{url}") };
-        let request = GopherRequest::from_url(&url).expect("it can be sent");
-        let mut machine = Exchange::new(&request, url.gtype(), DotStuffing::Detect, false, None);
-        let mut buffer = RecvBuffer::new();
+        let (mut machine, mut buffer) = (exchange(url), RecvBuffer::new());
         assert!(!machine.passes_bytes_unchanged(), "{answer:?}: before the response");
         buffer.push(&[answer.as_bytes(), &[b'x'; 4096]].concat());
         let is_waiting = |step: &Step| matches!(step, Step::NeedMore | Step::Done);
