@@ -8,7 +8,6 @@ use std::time::Instant;
 use bytes::Bytes;
 use fetch_url_core::Host;
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError};
-use tokio::net::TcpStream;
 
 use super::connection_info::ConnectionInfo;
 use super::connector::Connector;
@@ -156,13 +155,6 @@ impl<M: Machine> Connection<M> {
                 Err(error) => return Poll::Ready(Err(self.explain_error(error))),
             }
         }
-    }
-
-    /// Returns the TCP connection if its next bytes are the next ones for the machine. Bytes that are read from it directly
-    /// are not traced.
-    pub(crate) fn direct_tcp(&self) -> Option<&TcpStream> {
-        let is_idle = !self.is_sending && self.buffer.bytes().is_empty() && !self.buffer.is_ended();
-        if is_idle && !trace::is_enabled() { self.stream.direct_tcp() } else { None }
     }
 
     /// Ends the input: the server keeps the connection open after the end of its response.

@@ -96,14 +96,6 @@ impl Exchange {
         self.framing
     }
 
-    /// Returns `true` if all further bytes up to the end of the connection are the object, unchanged. The machine need not
-    /// get them; it needs the end of the connection.
-    pub fn passes_bytes_unchanged(&self) -> bool {
-        let ExchangeState::Body(body) = &self.state else { return false };
-        let is_unbounded = matches!(body.frame, ResponseFraming::Plain | ResponseFraming::ConnectionEnd);
-        is_unbounded && body.ended.is_none() && body.reader.is_empty_data()
-    }
-
     /// Returns `true` if the last bytes received are the line of one dot that ends the response. The machine still waits
     /// for the end of the connection, because the line may be within the text; some servers keep the connection open.
     pub fn has_final_dot(&self) -> bool {

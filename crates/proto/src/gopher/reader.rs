@@ -97,11 +97,6 @@ impl Reader {
         matches!(self, Self::Text(text) if text.is_over())
     }
 
-    /// Returns `true` for binary data of which no bytes are held.
-    pub(super) const fn is_empty_data(&self) -> bool {
-        matches!(self, Self::Data(held) if held.is_empty())
-    }
-
     /// Checks the end of the response. Returns the name of the missing terminator if completeness is unknown.
     ///
     /// # Errors

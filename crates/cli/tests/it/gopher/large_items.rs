@@ -1,4 +1,4 @@
-//! Large binary items: the kernel moves their bytes from the connection to the file, in the middle of the transfer.
+//! Large binary items arrive exactly, whatever their size is, or leave the old file.
 
 use std::time::Duration;
 

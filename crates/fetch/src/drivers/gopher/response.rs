@@ -9,7 +9,6 @@ use fetch_url_proto::gopher::{Exchange, GopherRequest, ResponseKind};
 use fetch_url_proto::gopher_plus::Framing;
 use fetch_url_proto::{Details, Entry, Event, Head, Rejection, Step};
 use futures_core::Stream;
-use tokio::net::TcpStream;
 
 use super::plan::GopherPlan;
 use super::rejection::rejection_error;
@@ -184,11 +183,6 @@ impl ByteSource for ResponseSource {
             Event::Body(bytes) => Ok(bytes),
             _ => Err(unexpected_step_error()),
         }))
-    }
-
-    fn direct_connection(&self) -> Option<&TcpStream> {
-        let is_direct = !self.is_finished && self.connection.machine().passes_bytes_unchanged();
-        if is_direct { self.connection.direct_tcp() } else { None }
     }
 }
 

@@ -424,23 +424,3 @@ fn final_dot_is_recognised_while_the_connection_is_open() {
         }
     }
 }
-
-#[test]
-fn bytes_pass_unchanged_only_in_binary_data_up_to_the_end_of_the_connection() {
-    for (url, answer, expected) in [
-        ("gopher://h/9x", "abc", true),
-        ("gopher://h/Ix", "abc", true),
-        ("gopher://h/9x%09%09+", "+-2\r\nabc", true),
-        ("gopher://h/9x%09%09+", "+-1\r\nabc", false),
-        ("gopher://h/9x%09%09+", "+9\r\nabc", false),
-        ("gopher://h/0x", "abc", false),
-        ("gopher://h/1x", "iA\t\th\t70\r\n", false),
-    ] {
-        let (mut machine, mut buffer) = (exchange(url), RecvBuffer::new());
-        assert!(!machine.passes_bytes_unchanged(), "{answer:?}: before the response");
-        buffer.push(&[answer.as_bytes(), &[b'x'; 4096]].concat());
-        let is_waiting = |step: &Step| matches!(step, Step::NeedMore | Step::Done);
-        while !is_waiting(&machine.step(&mut buffer).expect("a step")) {}
-        assert_eq!(machine.passes_bytes_unchanged(), expected, "{answer:?}");
-    }
-}
