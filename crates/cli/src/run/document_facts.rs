@@ -56,8 +56,10 @@ pub(super) fn listed_size(transfer: &Transfer, request: &Request) -> Option<u64>
 /// Checks at the end of the body that it is not shorter than the listing states. With a content coding the sizes cannot
 /// be compared.
 pub(super) fn with_listed_size(mut response: Response, report: &mut TransferReport) -> Response {
-    let is_coded = response.meta.fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-encoding"));
-    report.listed_size = report.listed_size.filter(|_| !is_coded);
+    // The header fields are parsed at their first access, so they are read only if there is a size.
+    let fields = &response.meta.fields;
+    let is_coded = || fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-encoding"));
+    report.listed_size = report.listed_size.filter(|_| !is_coded());
     response.content = match (response.content, report.listed_size) {
         (Content::Body(body), Some(size)) => Content::Body(body.with_listed_size(size)),
         (content, _) => content,
