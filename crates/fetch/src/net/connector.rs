@@ -164,7 +164,8 @@ impl Connector {
     ) -> Result<ServerStream, Error> {
         let deadline = deadline.connecting();
         if let Some(proxy) = self.proxy_for(host)? {
-            return self.connect_through(proxy, host, port, &deadline).await;
+            // In a box, so that direct connections do not carry its large future.
+            return Box::pin(self.connect_through(proxy, host, port, &deadline)).await;
         }
         let (host, port) = self.connect_to(host, port);
         let addresses = self.resolve_allowed(host, port, &deadline).await?;
@@ -255,14 +256,15 @@ impl Connector {
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let name = server_name(host)?;
-        let handshake = async {
+        // In a box, so that connections without TLS do not carry its large future.
+        let handshake = Box::pin(async {
             TlsConnector::from(config).connect(name, stream).await.map_err(|error| match tls::find_tls_error(
                 &error,
             ) {
                 Some(inside) => tls::to_tls_error(inside),
                 None => Error::io(Code::TlsFailed, Phase::Tls, "the handshake", error),
             })
-        };
+        });
         let stream = deadline.bound(Phase::Tls, handshake).await?;
         connection_trace::tls(stream.get_ref().1);
         Ok(stream)

@@ -33,7 +33,7 @@ impl Connector {
             RemoteEnd::Address(peer) => self.connect_data_directly(*peer, port).await,
             RemoteEnd::BehindProxy(host) => {
                 self.check_data_port(port)?;
-                self.connect_to_same_host(host, port, deadline).await
+                Box::pin(self.connect_to_same_host(host, port, deadline)).await
             }
         }
     }

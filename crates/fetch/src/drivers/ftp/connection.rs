@@ -3,7 +3,7 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -201,15 +201,18 @@ impl Connection {
     }
 
     async fn receive_reply(&mut self, deadline: &Deadline) -> Result<Reply, DriverError> {
-        let receiving = self.control.receive_reply();
-        let received = if self.session.is_pipeline_pending() {
-            match deadline.bound_probe(self.probe_time, Phase::Reply, receiving).await {
-                Ok(None) => return Err(DriverError::PipelineStalled),
-                Ok(Some(reply)) => Ok(reply),
-                Err(error) => Err(error),
+        let received = {
+            // Pinned here, because moving a future copies it.
+            let receiving = pin!(self.control.receive_reply());
+            if self.session.is_pipeline_pending() {
+                match deadline.bound_probe(self.probe_time, Phase::Reply, receiving).await {
+                    Ok(None) => return Err(DriverError::PipelineStalled),
+                    Ok(Some(reply)) => Ok(reply),
+                    Err(error) => Err(error),
+                }
+            } else {
+                deadline.bound(Phase::Reply, receiving).await
             }
-        } else {
-            deadline.bound(Phase::Reply, receiving).await
         };
         let mut reply = received.map_err(|error| match self.session.take_rejection() {
             // The server rejected a command and closed the connection: the rejection is the better error.

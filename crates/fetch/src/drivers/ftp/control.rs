@@ -89,6 +89,17 @@ impl ControlConnection {
         if let Some(reply) = self.peeked.take() {
             return Ok(reply);
         }
+        match self.wire {
+            Wire::PlainBeforeGreeting(_) | Wire::TlsBeforeGreeting(..) => {
+                // In a box, so that the other replies do not carry its large future.
+                Box::pin(self.receive_greeting()).await
+            }
+            _ => self.read_reply().await,
+        }
+    }
+
+    /// Reads the greeting, and passes the connection to suppaftp.
+    async fn receive_greeting(&mut self) -> Result<Reply, Error> {
         match std::mem::replace(&mut self.wire, Wire::Closed) {
             Wire::PlainBeforeGreeting(mut stream) => {
                 if greeting::must_read_greeting(&mut stream).await? {
@@ -107,10 +118,7 @@ impl ControlConnection {
                 };
                 self.start_queued(Either::Left(stream), greeting, &received).await
             }
-            wire => {
-                self.wire = wire;
-                self.read_reply().await
-            }
+            Wire::Plain(_) | Wire::Queued(..) | Wire::Closed => Err(connection_closed_error()),
         }
     }
 

@@ -210,7 +210,7 @@ impl DirectoryCheck {
                     let (plan, servers, ctx) = *input;
                     *self = Self::Running(Box::pin(async move {
                         let key = servers.pool_key(&plan, &ctx);
-                        let pooled = match servers.take(&key, &plan.ftp_request) {
+                        let pooled = match servers.take_ready(&key, &plan.ftp_request).await {
                             Some(pooled) => pooled,
                             None => servers.open(key, &plan, &ctx).await?,
                         };
@@ -246,7 +246,7 @@ async fn check_directory(
 
 /// Returns the response for a listing that is empty according to the reply of the server.
 pub(super) async fn empty_listing(
-    meta: Meta,
+    meta: Box<Meta>,
     pooled: PooledConnection,
     plan: &FtpPlan,
     ctx: &RunContext,

@@ -44,7 +44,7 @@ pub(super) async fn recover(
         return Ok(Recovery::Resend(Box::new(plan.with_fallbacks(fallbacks)?)));
     }
     if listing::may_mean_empty_directory(&error, &plan) {
-        let meta = Meta::new(plan.url.clone());
+        let meta = Box::new(Meta::new(plan.url.clone()));
         let response = listing::empty_listing(meta, pooled, &plan, ctx).await?;
         return Ok(Recovery::Respond(Box::new(response)));
     }

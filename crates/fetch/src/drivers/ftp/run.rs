@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fetch_url_proto::ftp::Operation;
 
 use super::body::Transfer;
-use super::driver_error::{range_refused, unexpected_step_error};
+use super::driver_error::{DriverError, range_refused, unexpected_step_error};
 use super::listing;
 use super::plan::FtpPlan;
 use super::recovery::{Recovery, may_be_caused_by_reuse, recover};
@@ -30,7 +30,7 @@ impl FtpRun {
 
 impl Plan for FtpRun {
     fn run(self: Box<Self>, ctx: RunContext) -> RunFuture {
-        Box::pin(run_plan(*self, ctx))
+        Box::pin(async move { run_plan(self, &ctx).await })
     }
 
     fn has_own_trace(&self) -> bool {
@@ -45,33 +45,39 @@ impl fmt::Display for FtpRun {
 }
 
 /// Runs the plan on the suitable idle connections, one after another, then on a new one.
-async fn run_plan(run: FtpRun, ctx: RunContext) -> Result<Outcome, Error> {
-    let FtpRun { mut plan, servers } = run;
+async fn run_plan(mut run: Box<FtpRun>, ctx: &RunContext) -> Result<Outcome, Error> {
+    let FtpRun { plan, servers } = &mut *run;
     plan.fallbacks.pasv_only |= servers.known.needs_pasv(&plan.host, plan.port);
     plan.check_range_supported()?;
-    check_active_mode(&plan, &ctx)?;
-    let key = servers.pool_key(&plan, &ctx);
-    while let Some(mut pooled) = servers.take(&key, &plan.ftp_request) {
-        if !pooled.connection.is_idle().await {
-            continue;
-        }
-        match start_transfer(&mut pooled.connection, &plan, &ctx).await {
+    check_active_mode(plan, ctx)?;
+    let key = servers.pool_key(plan, ctx);
+    loop {
+        let idle = servers.take_ready(&key, &plan.ftp_request).await;
+        let is_reused = idle.is_some();
+        let mut pooled = match idle {
+            Some(pooled) => pooled,
+            // Large futures of what is rare are in boxes, here and below.
+            None => Box::pin(servers.open(key.clone(), plan, ctx)).await?,
+        };
+        match start_transfer(&mut pooled.connection, plan, ctx).await {
             Ok(start) => {
-                return build_response(start, pooled, &plan, &servers, &ctx).await.map(Outcome::Response);
+                return build_response(start, pooled, plan, servers, ctx).await.map(Outcome::Response);
             }
-            Err(error) if may_be_caused_by_reuse(&error) => {}
-            Err(error) => {
-                return recover(error, pooled, plan, &ctx)
-                    .await
-                    .map(|recovery| outcome_of(recovery, servers));
-            }
+            Err(error) if is_reused && may_be_caused_by_reuse(&error) => {}
+            Err(error) => return Box::pin(recovered_outcome(error, pooled, run, ctx)).await,
         }
     }
-    let mut pooled = servers.open(key, &plan, &ctx).await?;
-    match start_transfer(&mut pooled.connection, &plan, &ctx).await {
-        Ok(start) => build_response(start, pooled, &plan, &servers, &ctx).await.map(Outcome::Response),
-        Err(error) => recover(error, pooled, plan, &ctx).await.map(|recovery| outcome_of(recovery, servers)),
-    }
+}
+
+/// Returns the outcome of a request that failed with `error`.
+async fn recovered_outcome(
+    error: DriverError,
+    pooled: PooledConnection,
+    run: Box<FtpRun>,
+    ctx: &RunContext,
+) -> Result<Outcome, Error> {
+    let FtpRun { plan, servers } = *run;
+    recover(error, pooled, plan, ctx).await.map(|recovery| outcome_of(recovery, servers))
 }
 
 /// Converts a recovery to the outcome for the engine.
@@ -98,7 +104,9 @@ async fn build_response(
             pooled.release();
             return Ok(*response);
         }
-        TransferStart::EmptyListing(meta) => return listing::empty_listing(meta, pooled, plan, ctx).await,
+        TransferStart::EmptyListing(meta) => {
+            return Box::pin(listing::empty_listing(meta, pooled, plan, ctx)).await;
+        }
         TransferStart::Receiving { meta, stream, end } => (meta, stream, end),
     };
     if plan.fallbacks.pasv_only {

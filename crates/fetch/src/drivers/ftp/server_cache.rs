@@ -39,7 +39,7 @@ impl ServerCache {
     }
 
     /// Returns the idle connection that needs the fewest CWD commands to the directory of `request`.
-    pub(super) fn take(self: &Arc<Self>, key: &PoolKey, request: &FtpRequest) -> Option<PooledConnection> {
+    fn take(self: &Arc<Self>, key: &PoolKey, request: &FtpRequest) -> Option<PooledConnection> {
         let nearest = self.idle.take(key, |connection| connection.cwd_distance_to(request));
         // A connection that cannot reach the directory is closed. The next one asks for its home directory, so that it
         // can return to it.
@@ -47,6 +47,20 @@ impl ServerCache {
             self.known.mark_several_directories(key.host.clone(), key.port);
         }
         nearest.map(|connection| self.pooled(connection, key.clone()))
+    }
+
+    /// Returns the nearest idle connection that is still open, as [`Self::take`] does.
+    pub(super) async fn take_ready(
+        self: &Arc<Self>,
+        key: &PoolKey,
+        request: &FtpRequest,
+    ) -> Option<PooledConnection> {
+        while let Some(mut pooled) = self.take(key, request) {
+            if pooled.connection.is_idle().await {
+                return Some(pooled);
+            }
+        }
+        None
     }
 
     /// Opens a new connection.

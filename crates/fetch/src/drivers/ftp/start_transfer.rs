@@ -37,9 +37,9 @@ pub(super) enum TransferStart {
     /// The response is complete without a transfer.
     Complete(Box<Response>),
     /// The server sends data over `stream`. `end` is the offset after the last requested byte, if the size is known.
-    Receiving { meta: Meta, stream: ServerStream, end: Option<u64> },
+    Receiving { meta: Box<Meta>, stream: ServerStream, end: Option<u64> },
     /// The server completed a listing command without opening a data connection.
-    EmptyListing(Meta),
+    EmptyListing(Box<Meta>),
 }
 
 /// Exchanges all commands of the plan up to the first byte of data.
@@ -253,9 +253,9 @@ async fn prompt_for_password(plan: &FtpPlan, ctx: &RunContext) -> Result<Vec<u8>
 }
 
 /// Returns the metadata that the server reported before the transfer.
-fn metadata_from_facts(connection: &Connection, plan: &FtpPlan) -> Meta {
+fn metadata_from_facts(connection: &Connection, plan: &FtpPlan) -> Box<Meta> {
     let facts = connection.file_metadata();
-    let mut meta = Meta::new(plan.url.clone());
+    let mut meta = Box::new(Meta::new(plan.url.clone()));
     meta.protocol = Some("FTP");
     meta.head.size = facts.size;
     meta.head.modified = facts.modified.as_ref().map(|modified| modified.seconds);

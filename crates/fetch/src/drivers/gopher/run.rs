@@ -12,21 +12,21 @@ use crate::{Content, Error, Outcome, Plan, Response, RunContext};
 
 impl Plan for GopherPlan {
     fn run(self: Box<Self>, ctx: RunContext) -> RunFuture {
-        Box::pin(run_plan(*self, ctx))
+        Box::pin(async move { run_plan(&self, &ctx).await })
     }
 }
 
-async fn run_plan(plan: GopherPlan, ctx: RunContext) -> Result<Outcome, Error> {
-    match plan.operation.clone() {
+async fn run_plan(plan: &GopherPlan, ctx: &RunContext) -> Result<Outcome, Error> {
+    match &plan.operation {
         GopherOperation::Advise(advice) => {
-            let meta = response_meta(&plan, false);
-            Ok(Outcome::Response(Response::new(meta, Content::Advice(advice))))
+            let meta = response_meta(plan, false);
+            Ok(Outcome::Response(Response::new(meta, Content::Advice(advice.clone()))))
         }
-        GopherOperation::Fetch(request) => fetch_item(&request, &plan, &ctx).await,
-        GopherOperation::FetchView(request) => fetch_view(&request, &plan, &ctx).await,
-        GopherOperation::FillForm(request) => fill_form(&request, &plan, &ctx).await,
-        GopherOperation::FollowLink(target) => Ok(redirect_to(&target, "the item is a link", &plan)),
-        GopherOperation::Head(request) => fetch_head(&request, &plan, &ctx).await,
-        GopherOperation::SendForm(request) => send_form_of_url(&request, &plan, &ctx).await,
+        GopherOperation::Fetch(request) => fetch_item(request, plan, ctx).await,
+        GopherOperation::FetchView(request) => fetch_view(request, plan, ctx).await,
+        GopherOperation::FillForm(request) => fill_form(request, plan, ctx).await,
+        GopherOperation::FollowLink(target) => Ok(redirect_to(target, "the item is a link", plan)),
+        GopherOperation::Head(request) => fetch_head(request, plan, ctx).await,
+        GopherOperation::SendForm(request) => send_form_of_url(request, plan, ctx).await,
     }
 }

@@ -14,20 +14,20 @@ use crate::{Code, Error, Hint, Outcome, Phase, Plan, Resend, RunContext};
 
 /// A plan together with the connections of the driver, ready to run. `Display` shows the plan.
 pub(super) struct HttpRun {
-    plan: HttpPlan,
+    plan: Box<HttpPlan>,
     transports: Arc<Transports>,
 }
 
 impl HttpRun {
     /// Returns `plan`, ready to run over `transports`.
-    pub(super) const fn new(plan: HttpPlan, transports: Arc<Transports>) -> Self {
-        Self { plan, transports }
+    pub(super) fn new(plan: HttpPlan, transports: Arc<Transports>) -> Self {
+        Self { plan: Box::new(plan), transports }
     }
 }
 
 impl Plan for HttpRun {
     fn run(self: Box<Self>, ctx: RunContext) -> RunFuture {
-        Box::pin(run_plan(*self, ctx))
+        Box::pin(async move { run_plan(*self, &ctx).await })
     }
 
     fn has_own_trace(&self) -> bool {
@@ -42,18 +42,18 @@ impl fmt::Display for HttpRun {
 }
 
 /// Sends one request; returns its outcome, or a second plan with credentials after a 401.
-async fn run_plan(run: HttpRun, ctx: RunContext) -> Result<Outcome, Error> {
+async fn run_plan(run: HttpRun, ctx: &RunContext) -> Result<Outcome, Error> {
     let HttpRun { mut plan, transports } = run;
     plan.proxy_login = ctx.connector.proxy_for(&plan.host)?.and_then(|proxy| proxy.login.clone());
-    let mut sent = transports.send(&plan, &ctx).await;
+    let mut sent = transports.send(&plan, ctx).await;
     if plan.options.version == HttpVersion::Any && sent.as_ref().is_err_and(transport_error::requires_http1) {
         trace::note(&"the server requires HTTP/1.1 for this request");
         plan.options.version = HttpVersion::Http1;
-        sent = transports.send(&plan, &ctx).await;
+        sent = transports.send(&plan, ctx).await;
     }
     let response = sent.map_err(|error| add_tunnel_hint(limit_retries(error, &plan), &plan))?;
     let credentials =
-        challenge::authorization_after_challenge(&plan, response.status(), response.headers(), &ctx).await?;
+        challenge::authorization_after_challenge(&plan, response.status(), response.headers(), ctx).await?;
     if let Some((authorization, login)) = credentials {
         let rejection = response::challenge_response(&plan, response);
         plan.authorization = Some(authorization);
@@ -64,7 +64,7 @@ async fn run_plan(run: HttpRun, ctx: RunContext) -> Result<Outcome, Error> {
     let outcome = response::interpret_response(&plan, response);
     match outcome.map_err(|error| add_tunnel_hint(error, &plan))? {
         Outcome::Response(response) => {
-            overlap::check_overlap(response, plan.resume.as_ref(), &ctx).await.map(Outcome::Response)
+            overlap::check_overlap(response, plan.resume.as_ref(), ctx).await.map(Outcome::Response)
         }
         outcome => Ok(outcome),
     }

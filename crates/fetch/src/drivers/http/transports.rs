@@ -31,7 +31,7 @@ impl Transports {
         let needs_no_tunnel = !ctx.connector.uses_tunnel_for_http();
         match ctx.connector.proxy_for(&plan.host)?.filter(|_| needs_no_tunnel) {
             Some(proxy) if proxy.kind.is_http() && !plan.is_tls && !plan.is_forwarded => {
-                let plan = forwarded_plan(plan)?;
+                let plan = Box::new(forwarded_plan(plan)?);
                 direct_transport::send_directly(&self.pool, &plan, ctx).await
             }
             Some(proxy)
