@@ -56,6 +56,11 @@ impl<M: Machine> Connection<M> {
         &self.machine
     }
 
+    /// Returns the received bytes that the machine has not taken yet.
+    pub(crate) const fn received(&self) -> &RecvBuffer {
+        &self.buffer
+    }
+
     /// Returns `true` if output has not been sent completely.
     pub(crate) const fn is_sending(&self) -> bool {
         self.is_sending

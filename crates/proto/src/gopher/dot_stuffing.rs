@@ -53,6 +53,11 @@ impl LastBytes {
     }
 }
 
+/// Returns `true` if the last line of `bytes` is one dot, after other lines.
+pub(super) fn ends_with_terminator(bytes: &[u8]) -> bool {
+    final_dot_line(bytes, false).is_some()
+}
+
 impl Decoder {
     fn rfc1436() -> Self {
         Self::Rfc1436(Box::new((DotBlockReader::new("a text").accepting_bare_lf(), RecvBuffer::new())))

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::dot_stuffing::LastBytes;
+use super::dot_stuffing::{LastBytes, ends_with_terminator};
 use super::item::ServerAddress;
 use super::reader::{ParsedPart, Reader, ResponseKind};
 use super::refusal::ErrorResponseReader;
@@ -98,8 +98,13 @@ impl Exchange {
 
     /// Returns `true` if the last bytes received are the line of one dot that ends the response. The machine still waits
     /// for the end of the connection, because the line may be within the text; some servers keep the connection open.
-    pub fn has_final_dot(&self) -> bool {
-        let ExchangeState::Body(body) = &self.state else { return false };
+    /// `received` contains the bytes that the machine has not taken yet.
+    pub fn has_final_dot(&self, received: &RecvBuffer) -> bool {
+        let body = match &self.state {
+            ExchangeState::Sniff => return ends_with_terminator(received.bytes()),
+            ExchangeState::Body(body) => body,
+            _ => return false,
+        };
         let may_end = match body.frame {
             ResponseFraming::Dot => true,
             ResponseFraming::Plain => self.expected != ResponseKind::Binary,

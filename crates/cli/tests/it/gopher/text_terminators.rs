@@ -162,3 +162,18 @@ fn response_ends_at_its_dot_if_the_server_sends_nothing_more() {
         fetch_path(&server, path, "--retry 0 -m 0.5").assert_exit(28);
     }
 }
+
+/// A line with the item type `3` is an error only if it is all that the server sends.
+#[test]
+fn error_reply_is_reported_if_the_server_keeps_the_connection_open() {
+    for path in ["0/x", "9/x", "h/x", "1/x"] {
+        let answer = "3'/x' does not exist\t\terror.host\t1\r\n.\r\n";
+        let server = start_server(GopherConfig::new().answer(answer).stay_open(Duration::from_secs(8)));
+        let result = fetch_path(&server, path, "--retry 0 --read-timeout 0.5");
+        result.assert_exit(78).assert_stderr_contains("does not exist");
+        // The total time is no timeout of the reply.
+        if path != "1/x" {
+            fetch_path(&server, path, "--retry 0 -m 0.5").assert_exit(28);
+        }
+    }
+}

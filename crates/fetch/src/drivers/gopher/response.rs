@@ -19,6 +19,9 @@ use crate::{
     Body, ByteSource, Code, Content, Error, Listing, Meta, Outcome, Phase, Proof, Response, RunContext,
 };
 
+/// What a response lacks if its server keeps the connection open after the final line of one dot.
+const MISSING_END: &str = "the end of the connection";
+
 /// A response whose beginning has arrived.
 pub(super) struct GopherResponse {
     connection: Connection<Exchange>,
@@ -28,6 +31,8 @@ pub(super) struct GopherResponse {
     head: Head,
     /// A note for the caller.
     note: Option<Cow<'static, str>>,
+    /// The response was ended after its final line of one dot, because the connection stayed open.
+    is_cut: bool,
 }
 
 /// The beginning of a response.
@@ -55,23 +60,41 @@ pub(super) async fn send_request(
         Connection::new(machine, ctx.connector.plain_stream(stream), info)
     };
     let mut note = None;
-    let beginning = async {
-        loop {
-            match connection.step().await? {
-                Step::Emit(Event::Head(head)) => return Ok(Ok(head)),
-                Step::Emit(Event::Note(text)) => note = Some(text),
-                Step::Emit(Event::Rejected(rejection)) => return Ok(Err(rejection)),
-                _ => return Err(unexpected_step_error()),
-            }
+    let beginning = ctx.deadline.bound(Phase::Reply, receive_beginning(&mut connection, &mut note)).await;
+    let (beginning, is_cut) = match beginning {
+        // A short response may be an error or a text until the connection ends.
+        Err(error)
+            if error.code() == Code::TimedOut
+                && connection.machine().has_final_dot(connection.received()) =>
+        {
+            ctx.deadline.check()?;
+            connection.end_input();
+            (receive_beginning(&mut connection, &mut note).await?, true)
         }
+        beginning => (beginning?, false),
     };
-    Ok(match ctx.deadline.bound(Phase::Reply, beginning).await? {
+    Ok(match beginning {
         Ok(head) => {
             let idle_end = IdleEnd::new(ctx.deadline, info);
-            ResponseStart::Accepted(Box::new(GopherResponse { connection, idle_end, head, note }))
+            ResponseStart::Accepted(Box::new(GopherResponse { connection, idle_end, head, note, is_cut }))
         }
         Err(rejection) => ResponseStart::Rejected(rejection),
     })
+}
+
+/// Waits until the response begins.
+async fn receive_beginning(
+    connection: &mut Connection<Exchange>,
+    note: &mut Option<Cow<'static, str>>,
+) -> Result<Result<Head, Box<Rejection>>, Error> {
+    loop {
+        match connection.step().await? {
+            Step::Emit(Event::Head(head)) => return Ok(Ok(head)),
+            Step::Emit(Event::Note(text)) => *note = Some(text),
+            Step::Emit(Event::Rejected(rejection)) => return Ok(Err(rejection)),
+            _ => return Err(unexpected_step_error()),
+        }
+    }
 }
 
 impl GopherResponse {
@@ -112,6 +135,9 @@ impl GopherResponse {
 
     fn into_content(self, kept_attributes: Vec<Vec<u8>>) -> Content {
         let terminator_check = TerminatorCheck::default();
+        if self.is_cut {
+            terminator_check.set_missing(MISSING_END);
+        }
         let (proof, expected) = (end_proof(self.connection.machine()), self.connection.machine().expected());
         let source = ResponseSource {
             connection: self.connection,
@@ -155,10 +181,10 @@ impl ResponseSource {
         }
         let last = loop {
             let polled = self.connection.poll_step(cx);
-            if polled.is_pending() && self.connection.machine().has_final_dot() {
+            if polled.is_pending() && self.connection.machine().has_final_dot(self.connection.received()) {
                 ready!(self.idle_end.poll(cx));
                 if self.connection.machine().framing().is_none() {
-                    self.terminator_check.set_missing("the end of the connection");
+                    self.terminator_check.set_missing(MISSING_END);
                 }
                 self.connection.end_input();
                 continue;

@@ -412,12 +412,14 @@ fn final_dot_is_recognised_while_the_connection_is_open() {
         ("gopher://h/0x%09%09+", "+-2\r\na\r\n.\r\n", false),
         ("gopher://h/0x%09%09+", "+9\r\na\r\n.\r\n", false),
         ("gopher://h/9x", "a\r\n.\r\n", false),
+        ("gopher://h/0x", "3no\t\terror.host\t1\r\n.\r\n", true),
+        ("gopher://h/9x", "3no\t\terror.host\t1\r\n.\r\n", true),
     ] {
         let (mut machine, mut buffer) = (exchange(url), RecvBuffer::new());
         for end in 0..=answer.len() {
             while machine.step(&mut buffer).expect("a step") != Step::NeedMore {}
             let at_end = end == answer.len();
-            let has_end = machine.has_final_dot();
+            let has_end = machine.has_final_dot(&buffer);
             assert_eq!(has_end && at_end, expected && at_end, "{answer:?} at {end}");
             assert!(!has_end || answer[..end].ends_with(".\r\n") || answer[..end].ends_with(".\n"));
             buffer.push(answer.as_bytes().get(end..=end).unwrap_or_default());

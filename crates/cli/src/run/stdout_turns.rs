@@ -1,0 +1,66 @@
+//! The turns of transfers on standard output: the objects of parallel transfers are not mixed with each other, nor with
+//! the texts of `-D -`, `--etag-save -` and `-w`.
+
+use std::cell::{Cell, RefCell};
+
+use fetch_url::internal::HostPermit;
+use tokio::sync::{Mutex, MutexGuard};
+
+use crate::render;
+
+/// The turns of the transfers whose objects go to standard output.
+#[derive(Default)]
+pub(super) struct StdoutTurns {
+    lock: Mutex<()>,
+    /// The number of the transfer whose turn it is.
+    owner: Cell<Option<usize>>,
+    /// The texts of other transfers. They are printed at the end of the turn.
+    waiting: RefCell<Vec<u8>>,
+    /// The reader has closed standard output, so that a text was lost.
+    has_lost_text: Cell<bool>,
+}
+
+/// The turn of one transfer, which ends when this is dropped.
+pub(super) struct StdoutTurn<'t> {
+    turns: &'t StdoutTurns,
+    _guard: MutexGuard<'t, ()>,
+}
+
+impl StdoutTurns {
+    /// Waits for the turn of the transfer `number`. Its permit is released meanwhile: the transfer whose turn it is may
+    /// have to acquire its own again after a busy reply, and would wait for ever.
+    pub(super) async fn begin(&self, number: usize, permit: Option<&HostPermit>) -> StdoutTurn<'_> {
+        let guard = match (self.lock.try_lock(), permit) {
+            (Ok(guard), _) => guard,
+            (Err(_), Some(permit)) => permit.released_while(self.lock.lock()).await,
+            (Err(_), None) => self.lock.lock().await,
+        };
+        self.owner.set(Some(number));
+        StdoutTurn { turns: self, _guard: guard }
+    }
+
+    /// Prints a text of the transfer `number`, at the end of the turn if it is that of another transfer. Returns `false` if
+    /// the reader has closed standard output.
+    pub(super) fn print(&self, number: usize, text: &[u8]) -> bool {
+        if self.owner.get().is_some_and(|owner| owner != number) {
+            self.waiting.borrow_mut().extend_from_slice(text);
+            return true;
+        }
+        render::print_stdout_bytes(text)
+    }
+
+    /// Returns `true` if a text that had to wait was lost.
+    pub(super) fn has_lost_text(&self) -> bool {
+        self.has_lost_text.get()
+    }
+}
+
+impl Drop for StdoutTurn<'_> {
+    fn drop(&mut self) {
+        let waiting = self.turns.waiting.take();
+        if !waiting.is_empty() && !render::print_stdout_bytes(&waiting) {
+            self.turns.has_lost_text.set(true);
+        }
+        self.turns.owner.set(None);
+    }
+}
