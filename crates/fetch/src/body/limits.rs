@@ -106,9 +106,10 @@ impl BodyLimits {
             if deadline.may_restart_idle_timeout(end) {
                 continue;
             }
-            let last_received = self.connection_info.facts().last_received.map(Instant::from_std);
-            match last_received
-                .map(|last_received| deadline.idle_end(last_received))
+            let facts = self.connection_info.facts();
+            let last_progress = facts.last_received.max(facts.last_sent).map(Instant::from_std);
+            match last_progress
+                .map(|last_progress| deadline.idle_end(last_progress))
                 .filter(|until| *until > Instant::now())
             {
                 Some(until) => self.idle_timer = Some(Box::pin(sleep_until(until))),

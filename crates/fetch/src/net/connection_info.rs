@@ -22,6 +22,8 @@ pub(crate) struct ConnectionFacts {
     pub(crate) first_byte: Option<Instant>,
     /// The time at which bytes were last received.
     pub(crate) last_received: Option<Instant>,
+    /// The time at which bytes of a request body were last sent.
+    pub(crate) last_sent: Option<Instant>,
     pub(crate) remote_addr: Option<SocketAddr>,
     pub(crate) local_addr: Option<SocketAddr>,
     /// Number of connections that were opened.

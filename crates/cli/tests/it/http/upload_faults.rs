@@ -122,6 +122,63 @@ fn standard_input_is_uploaded_as_a_whole_in_each_attempt() {
     }
 }
 
+/// Servers that stream may reply before they have read the file.
+#[test]
+fn file_is_sent_as_a_whole_if_the_server_accepts_it_early() {
+    fn serve(mut stream: TcpStream, reply: &str) -> usize {
+        let mut received = Vec::new();
+        while !received.windows(4).any(|bytes| bytes == b"\r\n\r\n") {
+            let mut buffer = [0; 4096];
+            let count = stream.read(&mut buffer).expect("a request");
+            received.extend_from_slice(&buffer[..count]);
+        }
+        stream.write_all(reply.as_bytes()).expect("a reply");
+        thread::sleep(Duration::from_millis(100));
+        let _ = stream.read_to_end(&mut received);
+        received.len()
+    }
+    let dir = temp_dir();
+    fs::write(dir.path().join("large"), vec![b'x'; SIZE]).expect("a file");
+    for reply in [
+        "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+    ] {
+        for option in ["-T", "-F"] {
+            let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+            let url = format!("http://{}/x", listener.local_addr().expect("an address"));
+            let server = thread::spawn(move || serve(listener.accept().expect("a connection").0, reply));
+            let file = if option == "-T" { "large" } else { "f=@large" };
+            run_fetch_url_in(dir.path(), ["--retry", "0", option, file, &url]).assert_exit(0);
+            assert!(server.join().expect("a server") > SIZE, "{option} {reply:?}");
+        }
+    }
+}
+
+#[test]
+fn connection_that_is_closed_after_an_early_success_is_an_error() {
+    let address = start_server(|mut stream| {
+        read_some(&mut stream);
+        let _ = stream.write_all(b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+        thread::sleep(Duration::from_millis(100));
+    });
+    let dir = temp_dir();
+    fs::write(dir.path().join("large"), vec![b'x'; SIZE]).expect("a file");
+    let url = format!("http://{address}/x");
+    let result = run_fetch_url_in(dir.path(), ["--retry", "2", "-T", "large", &url]);
+    result.assert_exit(18).assert_stderr_contains("before the whole body was sent");
+}
+
+#[test]
+fn standard_input_that_cannot_be_stored_exits_23() {
+    let server = http_server(|_| HttpResponse::new(201));
+    run_shell("echo x | TMPDIR=/nonexistent \"$F\" -T - \"$1\"", [server.url("/name")])
+        .assert_exit(23)
+        .assert_stderr_contains("the temporary file of -T in /nonexistent");
+    assert_eq!(server.requests().len(), 0);
+}
+
 #[test]
 fn empty_standard_input_is_an_upload_without_bytes() {
     let server = http_server(|_| HttpResponse::new(201));

@@ -238,6 +238,7 @@ fn secret_that_the_server_repeats_is_masked_in_the_trace() {
         (&["--oauth2-bearer", CANARY], "/to"),
         (&["-H", &format!("Authorization: Own {CANARY}")], "/denied"),
         (&["-b", &format!("a=b; c={CANARY}")], "/denied"),
+        (&["-b", &format!("a=b; c=\"{CANARY}\"")], "/denied"),
         (&["-H", &format!("Cookie: c={CANARY}")], "/to"),
         (&["-H", &format!("X-Api-Key: {CANARY}")], "/denied"),
     ] {

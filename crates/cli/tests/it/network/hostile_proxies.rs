@@ -86,27 +86,32 @@ fn faulty_connect_replies_are_rejected() {
 fn faulty_socks5_replies_are_rejected() {
     let origin = http_server(|_| HttpResponse::new(200).body("good"));
     for (fault, exits) in [
-        (SocksFault::Close, &[7, 8][..]),
-        (SocksFault::HalfReply, &[7, 8]),
-        (SocksFault::Refuse(1), &[7, 8]),
-        (SocksFault::Refuse(2), &[7, 9]),
-        (SocksFault::Refuse(4), &[6, 7]),
+        (SocksFault::Close, &[18, 52][..]),
+        (SocksFault::HalfReply, &[18, 52]),
+        (SocksFault::Refuse(1), &[7]),
+        (SocksFault::Refuse(2), &[9]),
+        (SocksFault::Refuse(4), &[7]),
         (SocksFault::Refuse(5), &[7]),
-        (SocksFault::Refuse(200), &[7, 8]),
-        (SocksFault::UnofferedMethod, &[7, 8, 67]),
-        (SocksFault::WrongVersion, &[7, 8]),
+        (SocksFault::Refuse(7), &[9]),
+        (SocksFault::Refuse(8), &[9]),
+        (SocksFault::Refuse(200), &[8]),
+        (SocksFault::UnofferedMethod, &[8]),
+        (SocksFault::WrongVersion, &[8]),
         (SocksFault::Stall(Duration::from_secs(5)), &[28]),
     ] {
         let proxy = ProxyServer::socks5_with_fault(fault).expect("a proxy on loopback");
-        let start = Instant::now();
-        let result = run_fetch_url(["--connect-timeout", "1", "-x", &proxy.url(), &origin.url("/")]);
-        assert!(
-            exits.contains(&result.exit),
-            "{fault:?}: exit {}, not of {exits:?}: {}",
-            result.exit,
-            result.stderr
-        );
-        assert!(start.elapsed() < Duration::from_secs(3), "{fault:?}: {:?}", start.elapsed());
+        for scheme in ["http", "https"] {
+            let start = Instant::now();
+            let url = origin.url("/").replacen("http", scheme, 1);
+            let result = run_fetch_url(["--retry", "0", "--connect-timeout", "1", "-x", &proxy.url(), &url]);
+            assert!(
+                exits.contains(&result.exit),
+                "{fault:?} {scheme}: exit {}, not of {exits:?}: {}",
+                result.exit,
+                result.stderr
+            );
+            assert!(start.elapsed() < Duration::from_secs(3), "{fault:?}: {:?}", start.elapsed());
+        }
     }
     assert_eq!(origin.requests(), []);
 }

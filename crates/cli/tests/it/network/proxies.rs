@@ -287,6 +287,31 @@ fn options_of_the_wire_format_work_through_proxies() {
     }
 }
 
+/// A login may be used for all proxies, and such a proxy chooses to connect without it.
+#[test]
+fn login_for_a_socks5_proxy_that_requires_none_is_no_error() {
+    let origin = start_origin();
+    let (tls_origin, files) = start_tls_origin(|_| HttpResponse::new(200).body("safe"));
+    let ca = files.ca.to_str().expect("UTF-8");
+    let server = start_socks5_proxy();
+    let proxy = server.url().replacen("socks5://", "socks5h://me:secret@", 1);
+    for url in [url_with_host(NAME, &origin, "/x"), url_with_host(NAME, &tls_origin, "/x")] {
+        run_fetch_url(["--cacert", ca, "-x", &proxy, &url]).assert_exit(0);
+    }
+}
+
+#[test]
+fn https_request_through_a_socks_proxy_is_sent_unchanged() {
+    let (origin, files) = start_tls_origin(|request| HttpResponse::new(200).body(request.target.as_slice()));
+    let (ca, server) = (files.ca.to_str().expect("UTF-8"), start_socks5_proxy());
+    let proxy = server.url().replacen("socks5:", "socks5h:", 1);
+    for target in ["/a/../b/./c", "/%2e%2e/x?it's"] {
+        let url = url_with_host(NAME, &origin, target);
+        let result = run_fetch_url(["--cacert", ca, "-x", &proxy, &url]);
+        assert_eq!(result.assert_exit(0).stdout_text(), target);
+    }
+}
+
 #[test]
 fn socks5_login_is_sent_to_the_proxy_only() {
     let origin = start_origin();

@@ -18,7 +18,7 @@ use super::options::HttpVersion;
 use super::plan::HttpPlan;
 use super::request_body::OutgoingBody;
 use super::transport_error;
-use super::upload::Upload;
+use super::upload::{Upload, UploadProgress};
 use super::watched_stream::WatchedStream;
 use crate::net::connection_info::Endpoints;
 use crate::{Code, Error, Phase, RunContext};
@@ -49,16 +49,16 @@ impl Connection {
                 return Self::open_plain(stream, plan, ctx).await;
             }
             let stream = ctx.connector.tls_over_unix(stream, host, alpn, deadline).await?;
-            return Self::open_tls(stream, plan, ctx).await;
+            return Self::open_tls(stream, ctx).await;
         }
         if plan.is_forwarded {
             let stream = ctx.connector.connect_to_proxy(host, port, deadline).await?;
-            return Self::open_http1(stream, plan, ctx).await;
+            return Self::open_http1(stream, ctx).await;
         }
         if !plan.is_tls {
             return Self::open_plain(ctx.connector.connect(host, port, deadline).await?, plan, ctx).await;
         }
-        Self::open_tls(ctx.connector.connect_tls(host, port, alpn, deadline).await?, plan, ctx).await
+        Self::open_tls(ctx.connector.connect_tls(host, port, alpn, deadline).await?, ctx).await
     }
 
     /// Opens HTTP on a connection without TLS.
@@ -67,23 +67,23 @@ impl Connection {
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         match plan.allows_http2() {
-            true => Http2Connection::open(stream, plan, ctx).await.map(Self::Http2),
-            false => Self::open_http1(stream, plan, ctx).await,
+            true => Http2Connection::open(stream, ctx).await.map(Self::Http2),
+            false => Self::open_http1(stream, ctx).await,
         }
     }
 
     /// Opens HTTP on a TLS connection, in the version that was negotiated.
-    async fn open_tls<S>(stream: TlsStream<S>, plan: &HttpPlan, ctx: &RunContext) -> Result<Self, Error>
+    async fn open_tls<S>(stream: TlsStream<S>, ctx: &RunContext) -> Result<Self, Error>
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         match stream.get_ref().1.alpn_protocol() {
-            Some(b"h2") => Http2Connection::open(stream, plan, ctx).await.map(Self::Http2),
-            _ => Self::open_http1(stream, plan, ctx).await,
+            Some(b"h2") => Http2Connection::open(stream, ctx).await.map(Self::Http2),
+            _ => Self::open_http1(stream, ctx).await,
         }
     }
 
-    async fn open_http1<S>(stream: S, plan: &HttpPlan, ctx: &RunContext) -> Result<Self, Error>
+    async fn open_http1<S>(stream: S, ctx: &RunContext) -> Result<Self, Error>
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
@@ -94,9 +94,7 @@ impl Connection {
         builder.title_case_headers(true);
         let exchange = SharedExchange::default();
         let stream = WatchedStream::new(stream, exchange.clone());
-        let handshake = async {
-            builder.handshake(TokioIo::new(stream)).await.map_err(|error| connection_error(error, plan))
-        };
+        let handshake = async { builder.handshake(TokioIo::new(stream)).await.map_err(connection_error) };
         let (sender, connection) = ctx.deadline.bound(Phase::Connect, handshake).await?;
         let (_task, endpoints) =
             (ConnectionTask::spawn(connection), ctx.connector.connection_info().endpoints());
@@ -144,15 +142,16 @@ impl Connection {
         }
     }
 
-    /// Sends a request and waits for the head of the response.
+    /// Sends a request, whose body has the progress `upload`, and waits for the head of the response.
     pub(super) async fn send_request(
         &mut self,
         request: Request<OutgoingBody>,
         plan: &HttpPlan,
+        upload: &UploadProgress,
     ) -> Result<Response<Incoming>, SendError> {
         let sent = match self {
             Self::Http1 { sender, exchange, .. } => {
-                exchange.begin(plan);
+                exchange.begin(plan, upload);
                 sender.try_send_request(request).await
             }
             Self::Http2(connection) => connection.send_request(request).await,
@@ -216,6 +215,6 @@ pub(super) struct SendError {
 }
 
 /// Returns the error for a failure before the head of the response.
-pub(super) fn connection_error(error: hyper::Error, plan: &HttpPlan) -> Error {
-    transport_error::error_before_response(error, false, plan.is_tls)
+pub(super) fn connection_error(error: hyper::Error) -> Error {
+    transport_error::error_before_response(error)
 }

@@ -169,7 +169,9 @@ async fn exchange_on(
     ctx: &RunContext,
 ) -> Result<Response<ResponseBody>, ExchangeError> {
     let progress = UploadProgress::begin();
-    let mut request = pooled.connection.build_request(plan, Upload::new(progress.clone(), ctx))?;
+    let is_flushed_later = plan.body.is_some() && pooled.connection.exchange().is_some();
+    let upload = Upload::new(progress.clone(), is_flushed_later, ctx);
+    let mut request = pooled.connection.build_request(plan, upload)?;
     if plan.is_forwarded {
         add_proxy_authorization(&mut request, plan, ctx)?;
     }
@@ -179,14 +181,14 @@ async fn exchange_on(
     ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
     let answer = {
         // Pinned here, because moving a future copies it.
-        let sent = pin!(async { Ok(pooled.connection.send_request(request, plan).await) });
+        let sent = pin!(async { Ok(pooled.connection.send_request(request, plan, &progress).await) });
         ctx.deadline.bound_reply(|| Some(progress.last()), pin!(interim.limit_while(sent))).await?
     };
     let mut response = match answer {
         Ok(response) => response,
         Err(SendError { error, is_unsent, is_head_incomplete }) => {
             let is_refused = transport_error::is_unprocessed(&error);
-            let error = connection_error(error, plan);
+            let error = connection_error(error);
             return Err(ExchangeError {
                 is_unprocessed: is_unsent || is_refused,
                 error: if is_head_incomplete { as_truncated(error) } else { error },
@@ -195,7 +197,7 @@ async fn exchange_on(
         }
     };
     ctx.connector.connection_info().update(|facts| facts.first_byte = Some(Instant::now()));
-    if !progress.is_complete() {
+    if !progress.is_sent() {
         pooled.forbid_reuse();
     }
     let is_http2 = response.version() == Version::HTTP_2;
@@ -207,8 +209,10 @@ async fn exchange_on(
     if let Some(fields) = pooled.connection.exchange().and_then(SharedExchange::take_fields) {
         response.extensions_mut().insert(fields);
     }
+    // After a refusal, the rest of the body is not sent.
+    let unsent = Some(progress).filter(|progress| response.status().is_success() && !progress.is_sent());
     Ok(response.map(|incoming| match plan.options.raw {
-        true => ResponseBody::raw(incoming, pooled),
-        false => ResponseBody::direct(incoming, pooled, is_http2),
+        true => ResponseBody::raw(incoming, pooled, unsent),
+        false => ResponseBody::direct(incoming, pooled, is_http2, unsent),
     }))
 }

@@ -8,6 +8,7 @@ use memchr::{memchr_iter, memchr2};
 
 use super::plan::HttpPlan;
 use super::spellings::Spellings;
+use super::upload::UploadProgress;
 use crate::HeaderFields;
 
 /// Maximum size in bytes of the head of a response: its status line and headers.
@@ -34,6 +35,8 @@ struct Exchange {
     hides_length: bool,
     /// The names of the request that are still to be written in the spelling of the caller.
     spellings: Spellings,
+    /// The progress of the body of the request, if it has one.
+    upload: Option<UploadProgress>,
 }
 
 /// The header fields of a response as they were received, in their order, and their number.
@@ -53,15 +56,30 @@ impl SharedExchange {
         Self(Arc::new(Mutex::new(Exchange { hides_length: true, ..Exchange::default() })))
     }
 
-    /// Forgets the previous exchange, before the request of `plan` is sent.
-    pub(super) fn begin(&self, plan: &HttpPlan) {
+    /// Forgets the previous exchange, before the request of `plan` is sent, whose body has the progress `upload`.
+    pub(super) fn begin(&self, plan: &HttpPlan, upload: &UploadProgress) {
         let options = &plan.options;
         *self.lock() = Exchange {
             raw_body: options.raw.then(BytesMut::new),
             hides_length: options.ignore_content_length,
             spellings: plan.spellings.clone(),
+            upload: plan.body.is_some().then(|| upload.clone()),
             ..Exchange::default()
         };
+    }
+
+    /// Records that the connection has written what it had to write.
+    pub(super) fn record_flush(&self) {
+        if let Some(upload) = &self.lock().upload {
+            upload.flush();
+        }
+    }
+
+    /// Records that the connection has ended.
+    pub(super) fn record_end(&self) {
+        if let Some(upload) = &self.lock().upload {
+            upload.lose();
+        }
     }
 
     /// Returns `true` if a byte has arrived since [`Self::begin`].

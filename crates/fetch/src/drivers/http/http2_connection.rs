@@ -12,7 +12,6 @@ use super::connection_task::ConnectionTask;
 use super::exchange::MAX_HEAD_SIZE;
 use super::http2_stream::CheckedHttp2Stream;
 use super::interim::InterimCounter;
-use super::plan::HttpPlan;
 use super::request_body::OutgoingBody;
 use super::transport_error::error_before_response;
 use crate::net::connection_info::Endpoints;
@@ -29,7 +28,7 @@ pub(super) struct Http2Connection {
 
 impl Http2Connection {
     /// Opens HTTP/2 on a stream to the server of `plan`.
-    pub(super) async fn open<S>(stream: S, plan: &HttpPlan, ctx: &RunContext) -> Result<Self, Error>
+    pub(super) async fn open<S>(stream: S, ctx: &RunContext) -> Result<Self, Error>
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
@@ -40,12 +39,8 @@ impl Http2Connection {
         builder.max_header_list_size(u32::try_from(MAX_HEAD_SIZE).unwrap_or(u32::MAX));
         let interim = InterimCounter::default();
         let stream = CheckedHttp2Stream::new(stream, interim.clone());
-        let handshake = async {
-            builder
-                .handshake(TokioIo::new(stream))
-                .await
-                .map_err(|error| error_before_response(error, false, plan.is_tls))
-        };
+        let handshake =
+            async { builder.handshake(TokioIo::new(stream)).await.map_err(error_before_response) };
         let (sender, connection) = ctx.deadline.bound(Phase::Connect, handshake).await?;
         let _task = Arc::new(ConnectionTask::spawn(connection));
         Ok(Self { sender, _task, endpoints: ctx.connector.connection_info().endpoints(), interim })

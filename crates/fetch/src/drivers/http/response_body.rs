@@ -10,37 +10,57 @@ use hyper::body::Incoming;
 use super::connection_pool::PooledConnection;
 use super::exchange::SharedExchange;
 use super::transport_error;
+use super::upload::UploadProgress;
 use crate::{ByteSource, Code, Error, Phase};
 
-/// The body of a response.
-pub(super) enum ResponseBody {
+/// The body of a response. It ends when the body of the request is sent, too.
+pub(super) struct ResponseBody {
+    transport: Transport,
+    /// The body of the request, if the response arrived before it was sent. A server that accepts it reads it to its end.
+    unsent: Option<UploadProgress>,
+}
+
+/// The body as the connection delivers it.
+enum Transport {
     /// Over a direct connection, which returns to the pool at the end of the body.
     Direct { incoming: Incoming, pooled: Option<PooledConnection>, is_http2: bool },
     /// Over a direct HTTP/1 connection, as received: without decoding the transfer coding. `incoming` finds the end.
     Raw { incoming: Incoming, pooled: PooledConnection },
-    /// Through a proxy.
-    Proxied { body: reqwest::Body, is_http2: bool },
+    /// Through a SOCKS proxy, over HTTP/1.
+    Proxied(reqwest::Body),
 }
 
 impl ResponseBody {
     /// Returns the body of a response over `pooled`.
-    pub(super) fn direct(incoming: Incoming, pooled: PooledConnection, is_http2: bool) -> Self {
-        let mut body = Self::Direct { incoming, pooled: Some(pooled), is_http2 };
+    pub(super) fn direct(
+        incoming: Incoming,
+        pooled: PooledConnection,
+        is_http2: bool,
+        unsent: Option<UploadProgress>,
+    ) -> Self {
+        let transport = Transport::Direct { incoming, pooled: Some(pooled), is_http2 };
+        let mut body = Self { transport, unsent };
         body.release_at_end();
         body
     }
 
     /// Returns the undecoded body of a response over `pooled`. An HTTP/2 body has no transfer coding.
-    pub(super) fn raw(incoming: Incoming, pooled: PooledConnection) -> Self {
+    pub(super) fn raw(incoming: Incoming, pooled: PooledConnection, unsent: Option<UploadProgress>) -> Self {
         match pooled.connection.exchange() {
-            Some(_) => Self::Raw { incoming, pooled },
-            None => Self::direct(incoming, pooled, true),
+            Some(_) => Self { transport: Transport::Raw { incoming, pooled }, unsent },
+            None => Self::direct(incoming, pooled, true, unsent),
         }
+    }
+
+    /// Returns the body of a response that reqwest received.
+    pub(super) const fn proxied(body: reqwest::Body, unsent: Option<UploadProgress>) -> Self {
+        Self { transport: Transport::Proxied(body), unsent }
     }
 
     /// Returns the connection to the pool if the body is at its end.
     fn release_at_end(&mut self) {
-        if let Self::Direct { incoming, pooled, .. } = self
+        if self.unsent.is_none()
+            && let Transport::Direct { incoming, pooled, .. } = &mut self.transport
             && incoming.is_end_stream()
             && let Some(pooled) = pooled.take()
         {
@@ -51,24 +71,34 @@ impl ResponseBody {
     /// Returns `true` if an HTTP/2 stream ended without END_STREAM. hyper reports a reset with NO_ERROR as a normal
     /// end, but the body is incomplete (RFC 9113 §8.1).
     fn was_reset(&self) -> bool {
-        match self {
-            Self::Direct { incoming, is_http2, .. } => *is_http2 && !incoming.is_end_stream(),
-            Self::Proxied { body, is_http2 } => *is_http2 && !body.is_end_stream(),
-            Self::Raw { .. } => false,
+        match &self.transport {
+            Transport::Direct { incoming, is_http2, .. } => *is_http2 && !incoming.is_end_stream(),
+            Transport::Raw { .. } | Transport::Proxied(_) => false,
         }
+    }
+
+    /// Returns the next bytes. At the end, waits until the body of the request is sent.
+    fn poll_data_and_upload(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        let polled = ready!(self.poll_data(cx));
+        let Some(unsent) = self.unsent.as_ref().filter(|_| polled.is_none()) else {
+            return Poll::Ready(polled);
+        };
+        let is_sent = ready!(unsent.poll_sent(cx));
+        self.unsent = None;
+        Poll::Ready(if is_sent { None } else { Some(Err(incomplete_upload_error())) })
     }
 
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         loop {
-            let frame = match self {
-                Self::Direct { incoming, .. } | Self::Raw { incoming, .. } => {
+            let frame = match &mut self.transport {
+                Transport::Direct { incoming, .. } | Transport::Raw { incoming, .. } => {
                     ready!(Pin::new(incoming).poll_frame(cx))
                         .map(|frame| frame.map_err(transport_error::body_error))
                 }
-                Self::Proxied { body, .. } => ready!(Pin::new(body).poll_frame(cx))
+                Transport::Proxied(body) => ready!(Pin::new(body).poll_frame(cx))
                     .map(|frame| frame.map_err(transport_error::body_error)),
             };
-            if let Self::Raw { pooled, .. } = self
+            if let Transport::Raw { pooled, .. } = &self.transport
                 && !matches!(frame, Some(Err(_)))
             {
                 let bytes =
@@ -94,18 +124,23 @@ impl ResponseBody {
     }
 }
 
+fn incomplete_upload_error() -> Error {
+    let detail = "the server replied and closed the connection before the whole body was sent to it";
+    Error::new(Code::Truncated, Phase::Request, detail).as_permanent()
+}
+
 fn stream_reset_error() -> Error {
     Error::new(Code::Truncated, Phase::Body, "the HTTP/2 stream was reset before the end of the body")
 }
 
 impl ByteSource for ResponseBody {
     fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        let polled = ready!(self.poll_data(cx));
+        let polled = ready!(self.poll_data_and_upload(cx));
         self.release_at_end();
-        match (&polled, &mut *self) {
+        match (&polled, &mut self.transport) {
             // After an error, the connection is closed instead of reused.
-            (Some(Err(_)), Self::Direct { pooled, .. }) => *pooled = None,
-            (None, Self::Direct { pooled, .. }) => {
+            (Some(Err(_)), Transport::Direct { pooled, .. }) => *pooled = None,
+            (None, Transport::Direct { pooled, .. }) => {
                 if let Some(pooled) = pooled.take() {
                     pooled.release();
                 }

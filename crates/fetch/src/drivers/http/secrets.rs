@@ -37,7 +37,10 @@ fn field_values<'f>((name, value): (&HeaderName, &'f HeaderValue)) -> Vec<&'f [u
     let cookies = value.split(|&byte| byte == b';');
     let values =
         cookies.filter_map(|cookie| cookie.iter().position(|&byte| byte == b'=').map(|at| &cookie[at + 1..]));
-    values.map(<[u8]>::trim_ascii).collect()
+    let values = values.map(<[u8]>::trim_ascii);
+    // A server may repeat a quoted value without its quotes.
+    let unquoted = |value: &'f [u8]| value.strip_prefix(b"\"")?.strip_suffix(b"\"");
+    values.flat_map(|value| [Some(value), unquoted(value)]).flatten().collect()
 }
 
 /// Returns a value of Authorization without its scheme: the token of Bearer, user and password of Basic in base64.

@@ -1,4 +1,4 @@
-//! Sends a request through a SOCKS 4 or 5 proxy with reqwest. Each proxy has one client for each runtime.
+//! Sends an `http:` request through a SOCKS 4 or 5 proxy with reqwest. Each proxy has one client for each runtime.
 //!
 //! The clients connect only to addresses that `Connector` has checked. Redirects, retries, Referer and the proxy
 //! variables of the environment are switched off in reqwest, because the engine handles them.
@@ -21,13 +21,13 @@ use super::upload::{Upload, UploadProgress};
 use super::{request_trace, transport_error};
 use crate::net::proxy::Proxy;
 use crate::net::route::Interface;
-use crate::net::trace;
+use crate::net::{tls, trace};
 use crate::{Code, Error, Phase, RunContext};
 
 /// Maximum number of clients. A program may have a new runtime for each request.
 const MAX_CLIENTS: usize = 64;
 
-/// The clients, by runtime, proxy, TLS, HTTP version and network rules. The runtime is part of the key, because the
+/// The clients, by runtime, proxy and network rules. The runtime is part of the key, because the
 /// connections of a client are served by the runtime that has opened them.
 #[derive(Default)]
 pub(super) struct SocksClients(Mutex<HashMap<(Id, String), SocksClient>>);
@@ -48,7 +48,7 @@ pub(super) async fn send_through_socks(
 ) -> Result<http::Response<ResponseBody>, Error> {
     let url = reqwest_url(plan)?;
     ctx.connector.check_no_connect_to(&plan.host, plan.port)?;
-    let client = clients.client_for(proxy, plan, ctx)?;
+    let client = clients.client_for(proxy, ctx)?;
     client.allowed.allow(&proxy.host, ctx.connector.proxy_addresses(proxy, &ctx.deadline).await?);
     if proxy.kind.resolves_here() {
         client
@@ -58,10 +58,9 @@ pub(super) async fn send_through_socks(
         ctx.connector.check_behind_proxy(&plan.host)?;
     }
     let progress = UploadProgress::begin();
-    let request = build_request(&client.client, url, plan, Upload::new(progress.clone(), ctx))?;
+    let request = build_request(&client.client, url, plan, Upload::new(progress.clone(), false, ctx))?;
     ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
-    let failed =
-        |error: reqwest::Error| transport_error::proxy_error(error.without_url(), plan.is_tls, proxy);
+    let failed = |error: reqwest::Error| transport_error::proxy_error(error.without_url(), proxy);
     trace::note(&format_args!("through the proxy {proxy}"));
     let sent = async {
         let result = request.send().await;
@@ -75,8 +74,9 @@ pub(super) async fn send_through_socks(
         facts.first_byte = Some(Instant::now());
         facts.remote_addr = response.remote_addr();
     });
-    let is_http2 = response.version() == http::Version::HTTP_2;
-    Ok(http::Response::from(response).map(|body| ResponseBody::Proxied { body, is_http2 }))
+    let has_unsent = plan.body.is_some() && response.status().is_success() && !progress.is_sent();
+    let unsent = has_unsent.then_some(progress);
+    Ok(http::Response::from(response).map(|body| ResponseBody::proxied(body, unsent)))
 }
 
 /// Builds the request. `Proxy-Authorization` is not for the server.
@@ -145,15 +145,14 @@ fn names_host(text: &str, host: &Host<'_>) -> bool {
 }
 
 impl SocksClients {
-    fn client_for(&self, proxy: &Proxy, plan: &HttpPlan, ctx: &RunContext) -> Result<SocksClient, Error> {
-        let rules =
-            format!("{proxy} {} {} {:?}", plan.is_tls, plan.allows_http2(), ctx.connector.address_rules());
+    fn client_for(&self, proxy: &Proxy, ctx: &RunContext) -> Result<SocksClient, Error> {
+        let rules = format!("{proxy} {:?}", ctx.connector.address_rules());
         let key = (Handle::current().id(), rules);
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&key) {
             return Ok(client.clone());
         }
-        let client = SocksClient::new(proxy, plan, ctx)?;
+        let client = SocksClient::new(proxy, ctx)?;
         if clients.len() >= MAX_CLIENTS {
             clients.clear();
         }
@@ -163,14 +162,10 @@ impl SocksClients {
 }
 
 impl SocksClient {
-    fn new(proxy: &Proxy, plan: &HttpPlan, ctx: &RunContext) -> Result<Self, Error> {
-        let mut config = (*ctx.connector.tls_config_for(plan.is_tls)?).clone();
-        // The proxy itself is not asked for HTTP/2.
-        let http2 = (plan.is_tls && plan.allows_http2()).then(|| b"h2".to_vec());
-        config.alpn_protocols = http2.into_iter().chain([b"http/1.1".to_vec()]).collect();
+    fn new(proxy: &Proxy, ctx: &RunContext) -> Result<Self, Error> {
         let allowed = AllowedAddresses::default();
         let client = Client::builder()
-            .tls_backend_preconfigured(config)
+            .tls_backend_preconfigured(tls::no_tls()?)
             .redirect(redirect::Policy::none())
             .retry(retry::never())
             .referer(false)
@@ -181,8 +176,6 @@ impl SocksClient {
             .http1_max_headers(MAX_HEADERS)
             .http1_allow_obsolete_multiline_headers_in_responses(true)
             .dns_resolver(Arc::new(allowed.clone()));
-        #[cfg(feature = "http2")]
-        let client = client.http2_adaptive_window(true);
         let client = bind_to_interface(client, ctx)?.build();
         let client = client.map_err(|error| {
             Error::new(Code::Internal, Phase::Proxy, "cannot create the HTTP client").with_source(error)
@@ -209,14 +202,8 @@ fn bind_to_interface(
 }
 
 fn reqwest_proxy(proxy: &Proxy) -> Result<reqwest::Proxy, Error> {
-    let configured = reqwest::Proxy::all(proxy.to_string())
-        .map_err(|error| Error::new(Code::Usage, Phase::Proxy, error.to_string()))?;
-    let Some(login) = &proxy.login else { return Ok(configured) };
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec());
-    match (text(login.user()), text(login.expose_password().unwrap_or_default())) {
-        (Ok(user), Ok(password)) => Ok(configured.basic_auth(&user, &password)),
-        _ => Err(Error::new(Code::Usage, Phase::Proxy, "user and password of the proxy must be UTF-8")),
-    }
+    reqwest::Proxy::http(proxy.to_string())
+        .map_err(|error| Error::new(Code::Usage, Phase::Proxy, error.to_string()))
 }
 
 /// The addresses that reqwest may connect to, by host name.

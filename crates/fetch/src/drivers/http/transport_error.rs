@@ -7,44 +7,30 @@ use crate::net::proxy::Proxy;
 use crate::net::tls;
 use crate::{Code, Error, Phase};
 
-/// Returns the error for a failure before the head of the response. `is_connect`: the connection was not open yet.
-pub(super) fn error_before_response(
-    error: impl StdError + Send + Sync + 'static,
-    is_connect: bool,
-    is_tls: bool,
-) -> Error {
+/// Returns the error for a failure on an open connection before the head of the response.
+pub(super) fn error_before_response(error: impl StdError + Send + Sync + 'static) -> Error {
     let causes = ErrorCauses::from_error(&error);
     if let Some(tls) = causes.tls {
         return tls;
     }
-    let (code, phase, detail) = match (&causes, is_connect) {
-        (ErrorCauses { unprocessed: Some(Unprocessed::RefusedStream), .. }, _) => {
+    let (code, phase, detail) = match &causes {
+        ErrorCauses { unprocessed: Some(Unprocessed::RefusedStream), .. } => {
             (Code::Busy, Phase::Reply, "the server refused the HTTP/2 stream")
         }
-        (ErrorCauses { unprocessed: Some(Unprocessed::GoAway), .. }, _) => {
+        ErrorCauses { unprocessed: Some(Unprocessed::GoAway), .. } => {
             (Code::EmptyReply, Phase::Reply, "the server closed the HTTP/2 connection before this request")
         }
-        (ErrorCauses { io: Some(io::ErrorKind::TimedOut), .. }, true) => {
-            (Code::TimedOut, Phase::Connect, "connecting")
-        }
-        (_, true) if causes.is_timeout => (Code::TimedOut, Phase::Connect, "connecting"),
-        // A refused connection has another kind: these occur after the TCP handshake.
-        (
-            ErrorCauses { is_closed: true, .. }
-            | ErrorCauses { io: Some(io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset), .. },
-            true,
-        ) if is_tls => (Code::TlsFailed, Phase::Tls, "the connection was closed during the TLS handshake"),
-        (_, true) => (Code::ConnectFailed, Phase::Connect, ""),
-        (ErrorCauses { is_body_of_request: true, .. }, _) => (Code::Usage, Phase::Request, ""),
-        (ErrorCauses { is_too_large: true, .. }, _) => {
+        ErrorCauses { is_body_of_request: true, .. } => (Code::Usage, Phase::Request, ""),
+        ErrorCauses { is_too_large: true, .. } => {
             (Code::LimitReached, Phase::Reply, "the head of the response is too long")
         }
-        (ErrorCauses { parse: Some(detail), .. }, _) => (Code::PeerMisbehaved, Phase::Reply, *detail),
-        (ErrorCauses { io: Some(io::ErrorKind::ConnectionReset), .. }, _) => {
+        ErrorCauses { parse: Some(detail), .. } => (Code::PeerMisbehaved, Phase::Reply, *detail),
+        ErrorCauses { io: Some(io::ErrorKind::ConnectionReset), .. } => {
             (Code::EmptyReply, Phase::Reply, "the connection was reset")
         }
-        (ErrorCauses { is_closed: true, .. } | ErrorCauses { is_incomplete: true, .. }, _)
-        | (ErrorCauses { io: Some(io::ErrorKind::UnexpectedEof), .. }, _) => {
+        ErrorCauses { is_closed: true, .. }
+        | ErrorCauses { is_incomplete: true, .. }
+        | ErrorCauses { io: Some(io::ErrorKind::UnexpectedEof), .. } => {
             (Code::EmptyReply, Phase::Reply, "the connection was closed")
         }
         _ => (Code::PeerMisbehaved, Phase::Reply, ""),
@@ -53,24 +39,15 @@ pub(super) fn error_before_response(
     Error::new(code, phase, detail).with_source(error)
 }
 
-/// Returns the error for a failure before the head of the response, through a proxy.
-pub(super) fn proxy_error(error: reqwest::Error, is_tls: bool, proxy: &Proxy) -> Error {
+/// Returns the error for a failure before the head of the response, through a SOCKS proxy.
+pub(super) fn proxy_error(error: reqwest::Error, proxy: &Proxy) -> Error {
     if !error.is_connect() {
-        return error_before_response(error, false, is_tls);
+        return error_before_response(error);
     }
     let causes = ErrorCauses::from_error(&error);
+    let (code, phase) = causes.proxy_failure();
     let detail = format!("through the proxy {proxy}: {}", causes.deepest);
-    // reqwest reports errors of the tunnel as text only.
-    let mentions = |word| causes.all.iter().any(|cause| cause.to_ascii_lowercase().contains(word));
-    if mentions("auth") || mentions("credential") {
-        return Error::new(Code::AuthNeeded, Phase::Proxy, detail).with_source(error);
-    }
-    match error_before_response(error, true, is_tls) {
-        error if error.code() == Code::ConnectFailed => {
-            Error::new(Code::ConnectFailed, Phase::Connect, detail)
-        }
-        error => error,
-    }
+    Error::new(code, phase, detail).with_source(error)
 }
 
 /// Returns the error for a failure while the body is read.
@@ -159,6 +136,25 @@ impl ErrorCauses {
         causes
     }
 
+    /// Returns the code for a failure to connect through a proxy. reqwest reports errors of the handshake as text only.
+    fn proxy_failure(&self) -> (Code, Phase) {
+        let mentions = |text| self.all.iter().any(|cause| cause.contains(text));
+        match self.io {
+            _ if self.is_timeout => (Code::TimedOut, Phase::Connect),
+            Some(io::ErrorKind::TimedOut) => (Code::TimedOut, Phase::Connect),
+            _ if mentions("server ident service") => (Code::AuthNeeded, Phase::Proxy),
+            _ if mentions("connection not allowed") || mentions("not supported") => {
+                (Code::Denied, Phase::Proxy)
+            }
+            _ if mentions("failed parsing server response") || mentions("incorrectly") => {
+                (Code::PeerMisbehaved, Phase::Proxy)
+            }
+            _ if mentions("io error during SOCKS handshake") => (Code::EmptyReply, Phase::Proxy),
+            _ if mentions("credentials") || mentions("authentication") => (Code::AuthNeeded, Phase::Proxy),
+            _ => (Code::ConnectFailed, Phase::Connect),
+        }
+    }
+
     fn inspect(&mut self, error: &(dyn StdError + 'static)) {
         if let Some(error) = error.downcast_ref::<io::Error>() {
             self.io = Some(error.kind());
@@ -193,7 +189,10 @@ impl ErrorCauses {
 
     fn inspect_hyper(&mut self, error: &hyper::Error) {
         self.is_incomplete |= error.is_incomplete_message();
-        self.is_body_of_request |= error.is_user();
+        // hyper counts the end of its own connection task as an error of the user.
+        let is_connection_gone = error.is_user() && error.to_string().contains("dispatch");
+        self.is_closed |= is_connection_gone;
+        self.is_body_of_request |= error.is_user() && !is_connection_gone;
         if error.is_parse() {
             let text = error.to_string();
             self.parse = Some(parse_detail(&text));

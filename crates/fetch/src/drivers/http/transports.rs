@@ -1,4 +1,4 @@
-//! The two ways to send a request: over a connection of this driver, or through a SOCKS proxy with reqwest.
+//! The two ways to send a request: over a connection of this driver, or, for `http:` through a SOCKS proxy, with reqwest.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::plan::HttpPlan;
 use super::response_body::ResponseBody;
 use super::socks_transport::SocksClients;
 use super::{direct_transport, forwarded, socks_transport};
-use crate::net::proxy::{Proxy, ProxyKind};
+use crate::net::proxy::Proxy;
 use crate::{Code, Error, Phase, RunContext};
 
 /// The connections that the driver keeps between requests.
@@ -34,9 +34,7 @@ impl Transports {
                 let plan = Box::new(forwarded_plan(plan)?);
                 direct_transport::send_directly(&self.pool, &plan, ctx).await
             }
-            Some(proxy)
-                if !proxy.kind.is_http() && !needs_own_handshake(proxy) && !plan.needs_own_transport() =>
-            {
+            Some(proxy) if can_use_reqwest(proxy, plan) => {
                 // In a box, so that other requests do not carry its large future.
                 Box::pin(socks_transport::send_through_socks(&self.socks_clients, proxy, plan, ctx)).await
             }
@@ -45,9 +43,10 @@ impl Transports {
     }
 }
 
-/// Returns `true` if reqwest would not send the user name: it sends none to SOCKS 4 proxies.
-const fn needs_own_handshake(proxy: &Proxy) -> bool {
-    matches!(proxy.kind, ProxyKind::Socks4 | ProxyKind::Socks4a) && proxy.login.is_some()
+/// Returns `true` if the request can be sent with reqwest. With a login, reqwest sends no user name to SOCKS 4 proxies, and
+/// does not offer to SOCKS 5 proxies to connect without it. Over TLS, its HTTP/2 connections fail when servers close them.
+fn can_use_reqwest(proxy: &Proxy, plan: &HttpPlan) -> bool {
+    !proxy.kind.is_http() && proxy.login.is_none() && !plan.is_tls && !plan.needs_own_transport()
 }
 
 /// Returns `plan` with the whole URL as its target.

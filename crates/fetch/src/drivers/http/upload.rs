@@ -1,27 +1,47 @@
-//! How the body of a request is sent: its rate, and when it last advanced.
+//! How the body of a request is sent: its rate, when it last advanced, and whether it was sent to its end.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Instant;
 
 use crate::body::rate::RateLimiter;
+use crate::net::connection_info::ConnectionInfo;
 use crate::{Limits, RunContext};
 
-/// The progress of a request body. The body and the request that waits for the response share it: the reply timeout
-/// begins again whenever bytes are sent.
+/// The progress of a request body. The body, its connection and the request that waits for the response share it: the
+/// reply timeout begins again whenever bytes are sent.
 #[derive(Clone, Debug)]
 pub(super) struct UploadProgress(Arc<Mutex<Progress>>);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Progress {
     last: Instant,
-    is_complete: bool,
+    state: UploadState,
+    /// Waits until the body is sent or lost.
+    waker: Option<Waker>,
+}
+
+/// How much of a request body is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UploadState {
+    /// Some bytes were not read to be sent.
+    Reading,
+    /// All bytes were read, but may not be written to the connection yet.
+    Read,
+    /// All bytes were written to the connection, or over HTTP/2 read to be sent.
+    Sent,
+    /// The connection ended before.
+    Lost,
 }
 
 impl UploadProgress {
     /// Returns a progress that advanced now.
     pub(super) fn begin() -> Self {
-        Self(Arc::new(Mutex::new(Progress { last: Instant::now(), is_complete: false })))
+        Self(Arc::new(Mutex::new(Progress {
+            last: Instant::now(),
+            state: UploadState::Reading,
+            waker: None,
+        })))
     }
 
     /// Returns the moment of the last progress.
@@ -29,9 +49,41 @@ impl UploadProgress {
         self.lock().last
     }
 
-    /// Returns `true` if the whole body was read to be sent.
-    pub(super) fn is_complete(&self) -> bool {
-        self.lock().is_complete
+    /// Returns `true` if the whole body was sent.
+    pub(super) fn is_sent(&self) -> bool {
+        self.lock().state == UploadState::Sent
+    }
+
+    /// Records that the connection has written what it had to write.
+    pub(super) fn flush(&self) {
+        self.advance(UploadState::Read, UploadState::Sent);
+    }
+
+    /// Records that the connection has ended.
+    pub(super) fn lose(&self) {
+        self.advance(UploadState::Reading, UploadState::Lost);
+        self.advance(UploadState::Read, UploadState::Lost);
+    }
+
+    /// Returns `true` when the body is sent, or `false` if its connection ended before.
+    pub(super) fn poll_sent(&self, cx: &mut Context<'_>) -> Poll<bool> {
+        let mut progress = self.lock();
+        match progress.state {
+            UploadState::Sent => Poll::Ready(true),
+            UploadState::Lost => Poll::Ready(false),
+            UploadState::Reading | UploadState::Read => {
+                progress.waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    fn advance(&self, from: UploadState, to: UploadState) {
+        let mut progress = self.lock();
+        if progress.state == from {
+            progress.state = to;
+            progress.waker.take().into_iter().for_each(Waker::wake);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Progress> {
@@ -43,19 +95,24 @@ impl UploadProgress {
 #[derive(Debug)]
 pub(super) struct Upload {
     progress: UploadProgress,
+    info: ConnectionInfo,
+    /// The connection records when the bytes are written to it ([`UploadProgress::flush`]).
+    is_flushed_later: bool,
     rate: Option<Box<RateLimiter>>,
 }
 
 impl Upload {
-    /// Returns the upload of one attempt, which shares the rate limit of the run.
-    pub(super) fn new(progress: UploadProgress, ctx: &RunContext) -> Self {
+    /// Returns the upload of one attempt, which shares the rate limit of the run. With `is_flushed_later`, its connection
+    /// calls [`UploadProgress::flush`].
+    pub(super) fn new(progress: UploadProgress, is_flushed_later: bool, ctx: &RunContext) -> Self {
         let rate = RateLimiter::new(&Limits::default(), ctx.max_rate.clone()).map(Box::new);
-        Self { progress, rate }
+        Self { progress, info: ctx.connector.connection_info().clone(), is_flushed_later, rate }
     }
 
     #[cfg(test)]
     pub(super) fn unlimited() -> Self {
-        Self { progress: UploadProgress::begin(), rate: None }
+        let (progress, info) = (UploadProgress::begin(), ConnectionInfo::default());
+        Self { progress, info, is_flushed_later: false, rate: None }
     }
 
     /// Returns `Ready` when the next chunk may be sent.
@@ -70,13 +127,23 @@ impl Upload {
 
     /// Records that the whole body was read.
     pub(super) fn complete(&self) {
-        self.progress.lock().is_complete = true;
+        self.progress.advance(UploadState::Reading, UploadState::Read);
+        if !self.is_flushed_later {
+            self.progress.flush();
+        }
     }
 
     /// Records a chunk of `bytes` bytes that is being sent.
     pub(super) fn record(&mut self, bytes: usize) {
+        self.info.update(|facts| facts.last_sent = Some(Instant::now()));
         if let Some(rate) = &mut self.rate {
             rate.record(bytes);
         }
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        self.progress.advance(UploadState::Reading, UploadState::Lost);
     }
 }

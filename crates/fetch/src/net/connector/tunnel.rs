@@ -1,7 +1,6 @@
 //! Tunnels: connections to a server through a proxy, for every scheme over TCP.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::time::Instant;
 
 use fetch_url_core::Host;
@@ -13,7 +12,7 @@ use super::Connector;
 use super::tunnel_error::{destination_error, handshake_error, mask_login, refusal_error};
 use crate::net::proxy::{Proxy, ProxyKind};
 use crate::net::server_stream::{RemoteEnd, ServerStream};
-use crate::net::{tls, trace};
+use crate::net::trace;
 use crate::{Code, Deadline, Error, Hint, Phase};
 
 /// Maximum number of addresses of a host that a proxy is asked to connect to, one after another.
@@ -107,11 +106,6 @@ impl Connector {
             }
             _ => error,
         })
-    }
-
-    /// Returns the TLS configuration of a server for reqwest, which needs one even without TLS.
-    pub(crate) fn tls_config_for(&self, is_tls: bool) -> Result<Arc<rustls::ClientConfig>, Error> {
-        if is_tls { self.network.tls.config() } else { tls::no_tls().map(Arc::new) }
     }
 
     /// Returns `true` if the caller wants HTTP requests to be sent through tunnels.
