@@ -38,6 +38,7 @@ mod run_log;
 #[cfg(feature = "serve")]
 mod serve;
 mod session;
+mod stdout_turns;
 mod transfer;
 mod work;
 

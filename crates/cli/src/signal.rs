@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::iterator::{Handle, Signals};
@@ -131,7 +131,10 @@ const HANGUP_DELAY: Duration = Duration::from_millis(200);
 
 /// Waits for SIGHUP, such as at the end of a session over ssh. Never returns if it is ignored, as with `nohup`.
 async fn hangup() {
-    tokio::time::sleep(HANGUP_DELAY).await;
+    /// The start of the first group of `--next`.
+    static START: OnceLock<Instant> = OnceLock::new();
+    let start = START.get_or_init(Instant::now);
+    tokio::time::sleep(HANGUP_DELAY.saturating_sub(start.elapsed())).await;
     let mut received_hangup = None;
     if !is_ignored(signal_hook::consts::SIGHUP) {
         if let Some(watchdog) = WATCHDOG.get() {

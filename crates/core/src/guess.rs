@@ -108,7 +108,7 @@ fn may_be_user(name: &str) -> bool {
     let is_experimental = name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("x-"));
     let is_scheme = is_experimental
         || name.contains('+')
-        || ADDRESS_SCHEMES.iter().any(|own| own.eq_ignore_ascii_case(name));
+        || ADDRESS_SCHEMES.iter().chain(&OTHER_SCHEMES).any(|own| own.eq_ignore_ascii_case(name));
     !is_scheme && most_similar(name, |_| true).is_none()
 }
 

@@ -1,6 +1,6 @@
 //! Makes the request for each URL from the options.
 
-use fetch_url::http::{IndexRule, RequestBody};
+use fetch_url::http::{HeaderField, IndexRule, RequestBody};
 use fetch_url::news::UpcomingUrls;
 use fetch_url::url::Url;
 use fetch_url::{Code, Error, Phase, Request};
@@ -50,8 +50,16 @@ impl FetchOptions {
     /// URLs. Login, cookies and other header fields stay.
     fn for_metalink_document(&self) -> Self {
         let mut options = self.clone();
+        // The fields that `--json` adds.
+        let is_of_json = |field: &HeaderField| {
+            field.name.eq_ignore_ascii_case("Accept") && field.value.as_deref() == Some(b"application/json")
+        };
+        let has_body = options.http.body.is_some();
         (options.http.method, options.http.body) = (None, None);
-        options.http.headers.retain(|field| !field.name.eq_ignore_ascii_case("Content-Type"));
+        let is_of_body = |field: &HeaderField| {
+            field.name.eq_ignore_ascii_case("Content-Type") || has_body && is_of_json(field)
+        };
+        options.http.headers.retain(|field| !is_of_body(field));
         (options.form, options.search, options.http_only) = (Form::default(), None, None);
         (options.head, options.range, options.condition) = (false, None, None);
         options

@@ -1,30 +1,33 @@
 //! The file that `-T` sends.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-use fetch_url::Error;
 use fetch_url::http::RequestBody;
 use fetch_url::url::{PercentEncoded, charset};
+use fetch_url::{Code, Error, Phase};
 
 use crate::error::usage_error;
 use crate::stdin::stdin_for;
 
+/// The number of bytes that are read at once.
+const BUFFER_SIZE: usize = 64 * 1024;
+
 /// Returns the body of `-T`. A regular file is read while it is sent. Standard input, a FIFO or a device is stored first:
 /// so its size is known, and it can be sent again after a redirect, a request for a login, or a failure.
 pub(super) fn body(file: &Path) -> Result<RequestBody, Error> {
-    let body = match file.to_str() {
-        Some("-" | ".") => stored(stdin_for("-T")?),
-        _ if is_stream(file) => File::open(file).and_then(stored),
-        _ => RequestBody::file(file),
-    };
-    body.map_err(|error| {
+    let unreadable = |error| {
         let error = usage_error(format!("-T {}: {error}", file.display()));
         error.with_hint("-T sends a file, as in curl; wget's -T is --read-timeout SECONDS")
-    })
+    };
+    match file.to_str() {
+        Some("-" | ".") => stored(stdin_for("-T")?, unreadable),
+        _ if is_stream(file) => stored(File::open(file).map_err(unreadable)?, unreadable),
+        _ => RequestBody::file(file).map_err(unreadable),
+    }
 }
 
 /// Appends the name of a file that is sent to the path of a URL if the path is missing or ends with a slash, as in curl.
@@ -35,7 +38,9 @@ pub(super) fn with_file_name(url: &str, file: &Path) -> String {
     let has_path = before[authority..].contains('/');
     match file.file_name() {
         // The end of a text such as `<URL:http://h>` is not that of its path.
-        Some(name) if name != "-" && !url.starts_with('<') && (!has_path || before.ends_with('/')) => {
+        Some(name)
+            if file.as_os_str() != "-" && !url.starts_with('<') && (!has_path || before.ends_with('/')) =>
+        {
             let slash = if has_path { "" } else { "/" };
             format!("{before}{slash}{}{after}", PercentEncoded::encode(name.as_bytes(), charset::UCHAR))
         }
@@ -49,8 +54,24 @@ fn is_stream(file: &Path) -> bool {
 }
 
 /// Stores everything that can be read in a temporary file without a name.
-fn stored(mut source: impl Read) -> io::Result<RequestBody> {
-    let mut file = tempfile::tempfile()?;
-    io::copy(&mut source, &mut file)?;
-    RequestBody::open_file(file)
+///
+/// # Errors
+/// [`Code::SinkFailed`] if it cannot be written, for example because the disk is full.
+fn stored(mut source: impl Read, unreadable: impl Fn(io::Error) -> Error) -> Result<RequestBody, Error> {
+    let directory = std::env::temp_dir();
+    let failed = |error| {
+        let detail = format!("the temporary file of -T in {}: {error}", directory.display());
+        let failed = Error::new(Code::SinkFailed, Phase::Plan, detail).with_source(error);
+        failed.with_hint("set TMPDIR to a directory with more space")
+    };
+    let mut file = tempfile::tempfile_in(&directory).map_err(failed)?;
+    let mut buffer = vec![0; BUFFER_SIZE];
+    loop {
+        match source.read(&mut buffer) {
+            Ok(0) => return RequestBody::open_file(file).map_err(failed),
+            Ok(count) => file.write_all(&buffer[..count]).map_err(failed)?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(unreadable(error)),
+        }
+    }
 }

@@ -12,7 +12,7 @@ use fetch_url::{Error, Meta};
 use serde_json::{Map, Value, json};
 
 use super::json::json_line;
-use super::stdio::{print_stderr, print_stdout_bytes, write_stderr};
+use super::stdio::{print_stderr, write_stderr};
 use super::terminal::field_text;
 use super::written_file::open_written;
 use crate::error::usage_error;
@@ -49,9 +49,9 @@ impl WriteOut {
         self.0.iter().filter_map(path).collect()
     }
 
-    /// Writes the text for a transfer. Returns `false` if the reader of standard output has closed it, or a file cannot be
-    /// written.
-    pub(crate) fn write(&self, report: &TransferReport) -> bool {
+    /// Writes the text for a transfer; `print` prints to standard output. Returns `false` if the reader of standard output
+    /// has closed it, or a file cannot be written.
+    pub(crate) fn write(&self, report: &TransferReport, print: impl Fn(&[u8]) -> bool) -> bool {
         let mut is_read = true;
         let (mut text, mut stream) = (String::new(), &Stream::Stdout);
         for piece in &self.0 {
@@ -59,20 +59,20 @@ impl WriteOut {
                 Piece::OnError if report.error.is_none() => break,
                 Piece::OnError => {}
                 Piece::To(other) => {
-                    is_read &= write_to_stream(&std::mem::take(&mut text), stream);
+                    is_read &= write_to_stream(&std::mem::take(&mut text), stream, &print);
                     stream = other;
                 }
                 piece => text.push_str(&piece.shown(report)),
             }
         }
-        write_to_stream(&text, stream) && is_read
+        write_to_stream(&text, stream, &print) && is_read
     }
 }
 
 /// Writes to a stream. Returns `false` if its reader has closed it, or if a file cannot be written.
-fn write_to_stream(text: &str, stream: &Stream) -> bool {
+fn write_to_stream(text: &str, stream: &Stream, print: impl Fn(&[u8]) -> bool) -> bool {
     match stream {
-        Stream::Stdout => print_stdout_bytes(text.as_bytes()),
+        Stream::Stdout => print(text.as_bytes()),
         Stream::Stderr => {
             // The format is the user's own, with tabs and colours.
             write_stderr(text);

@@ -8,13 +8,13 @@ use std::path::PathBuf;
 
 use fetch_url::mirror::Journal;
 use fetch_url::{Code, Error};
-use tokio::sync::Mutex;
 
 use super::checksum_lists::ChecksumLists;
 use super::directories::Directories;
 use super::journal_file::JournalFile;
 use super::output_paths::{OutputPaths, make_directory};
 use super::run_log::RunLog;
+use super::stdout_turns::StdoutTurns;
 use crate::job::{Invocation, JournalOptions};
 use crate::render;
 
@@ -25,8 +25,8 @@ pub(super) struct Run {
     pub(super) journal: Option<JournalFile>,
     /// The files that are being written, by the numbers of their transfers.
     pub(super) open_files: RefCell<BTreeMap<usize, PathBuf>>,
-    /// Held by the transfer whose object goes to standard output, so that objects are not mixed.
-    pub(super) stdout_turn: Mutex<()>,
+    /// The turns of the transfers whose objects go to standard output.
+    pub(super) stdout_turns: StdoutTurns,
     /// The file of `-D`, from the first response on. It stays open: if it is a FIFO, closing it would end its reader.
     pub(super) dumped_headers: RefCell<Option<File>>,
     /// The output paths that transfers have reserved.
@@ -52,7 +52,7 @@ impl Run {
             invocation,
             journal,
             open_files: RefCell::default(),
-            stdout_turn: Mutex::default(),
+            stdout_turns: StdoutTurns::default(),
             dumped_headers: RefCell::default(),
             output_paths,
             directories: Directories::default(),

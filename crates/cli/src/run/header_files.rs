@@ -12,7 +12,7 @@ use crate::render::terminal::sanitise_text;
 use crate::render::written_file::open_written;
 
 /// Writes the header of a response to the file of `-D`, which the first one replaces.
-pub(super) fn dump_header(meta: &Meta, run: &Run) -> Result<(), Error> {
+pub(super) fn dump_header(meta: &Meta, number: usize, run: &Run) -> Result<(), Error> {
     let Some(path) = &run.options.dump_header else { return Ok(()) };
     let mut text = render::head_text(meta, run.options.format);
     text.push(b'\n');
@@ -20,7 +20,7 @@ pub(super) fn dump_header(meta: &Meta, run: &Run) -> Result<(), Error> {
         if run.log.stdout_is_terminal {
             text = sanitise_text(&text).into_bytes();
         }
-        return match render::print_stdout_bytes(&text) {
+        return match run.stdout_turns.print(number, &text) {
             true => Ok(()),
             false => Err(failed(path, io::ErrorKind::BrokenPipe.into())),
         };
@@ -30,23 +30,23 @@ pub(super) fn dump_header(meta: &Meta, run: &Run) -> Result<(), Error> {
 }
 
 fn write_dumped(path: &Path, dumped: &mut Option<File>, text: &[u8]) -> io::Result<()> {
-    let mut file = match dumped.take() {
+    let file = match dumped {
         Some(file) => file,
-        None => open_written(path, OpenOptions::new().create(true).write(true).truncate(true))?,
+        None => {
+            dumped.insert(open_written(path, OpenOptions::new().create(true).write(true).truncate(true))?)
+        }
     };
-    file.write_all(text)?;
-    *dumped = Some(file);
-    Ok(())
+    file.write_all(text)
 }
 
 /// Writes the ETag of a saved object to the file of `--etag-save`. Without an ETag, the file is emptied, so that the next
 /// run fetches the object.
-pub(super) fn save_etag(meta: Option<&Meta>, run: &Run) -> Result<(), Error> {
+pub(super) fn save_etag(meta: Option<&Meta>, number: usize, run: &Run) -> Result<(), Error> {
     let Some(path) = &run.options.etag_save else { return Ok(()) };
     let field = meta.and_then(|meta| meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag")));
     let text = field.map_or_else(Vec::new, |(_, value)| [&value[..], b"\n"].concat());
     if path.as_os_str() == "-" {
-        return match render::print_stdout_bytes(&text) {
+        return match run.stdout_turns.print(number, &text) {
             true => Ok(()),
             false => Err(failed(path, io::ErrorKind::BrokenPipe.into())),
         };
@@ -58,4 +58,24 @@ pub(super) fn save_etag(meta: Option<&Meta>, run: &Run) -> Result<(), Error> {
 
 fn failed(path: &Path, error: io::Error) -> Error {
     Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {error}", path.display())).with_source(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn heads_before_a_failed_write_are_kept() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("heads");
+        fs::write(&path, "one\n").expect("a file");
+        // It is opened for reading, so that writing fails.
+        let mut dumped = Some(File::open(&path).expect("a file"));
+        for _ in 0..2 {
+            assert!(write_dumped(&path, &mut dumped, b"two\n").is_err());
+        }
+        assert_eq!(fs::read_to_string(&path).expect("a file"), "one\n");
+    }
 }

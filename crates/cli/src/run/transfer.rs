@@ -14,6 +14,7 @@ use fetch_url::{Body, Checksum, Code, Content, Error, Meta, Phase, Request, Resp
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
+use super::failures::may_try_alternative;
 use super::output_paths::Reserved;
 use super::{checksum, copies, document_facts, dry_run, header_files, not_fetchable, notes, output, session};
 use crate::job::{Output, Transfer};
@@ -33,7 +34,10 @@ pub(super) async fn run_transfer(
 ) -> Result<(), Error> {
     // A head is written as a whole.
     let is_for_stdout = matches!(transfer.output, Output::Stdout { .. }) && !run.options.head;
-    let _turn = if is_for_stdout { Some(run.stdout_turn.lock().await) } else { None };
+    let _turn = match is_for_stdout {
+        true => Some(run.stdout_turns.begin(report.number, permit.as_deref()).await),
+        false => None,
+    };
     report.listed_size = document_facts::listed_size(transfer, &request);
     let result = run_stages(run, transfer, request, permit, report).await;
     run.open_files.borrow_mut().remove(&report.number);
@@ -104,7 +108,7 @@ async fn run_stages(
     let response = run.fetcher.fetch(request.resuming(resume)).await?;
     let mut response = document_facts::with_listed_size(response, report);
     report.meta = Some(response.meta.clone());
-    header_files::dump_header(&response.meta, run)?;
+    header_files::dump_header(&response.meta, report.number, run)?;
     reject_error(&mut response, run)?;
     if exists && response.meta.has_unreadable_date {
         response.content = Content::Unchanged;
@@ -127,7 +131,7 @@ async fn run_stages(
 
 /// Records that the existing file is the complete object.
 fn keep_complete(meta: Box<Meta>, run: &Run, report: &mut TransferReport) -> Result<(), Error> {
-    header_files::save_etag(Some(&meta), run)?;
+    header_files::save_etag(Some(&meta), report.number, run)?;
     (report.meta, report.is_skipped) = (Some(meta), true);
     Ok(())
 }
@@ -166,7 +170,12 @@ async fn can_skip(
     let Some(journal) = run.journal.as_ref().filter(|journal| journal.needs_metadata(transfer, path)) else {
         return Ok(false);
     };
-    let meta = run.fetcher.fetch(request.clone().head()).await?.meta;
+    let meta = match run.fetcher.fetch(request.clone().head()).await {
+        Ok(response) => response.meta,
+        // The server may refuse HEAD only.
+        Err(error) if !error.is_transient() && may_try_alternative(&error) => return Ok(false),
+        Err(error) => return Err(error),
+    };
     let is_same = journal.is_same(transfer, path, &meta);
     if is_same && transfer.is_page_link() {
         // The links of the page are read later, by media type and final URL.
@@ -239,11 +248,11 @@ async fn save_response(
     progress.finish(saved.as_ref().ok().and(report.file.as_deref()).filter(|_| prints_each_file(run)));
     let mut receipt = saved?;
     if let Some(meta) = receipt.restarted.take() {
-        header_files::dump_header(&meta, run)?;
+        header_files::dump_header(&meta, report.number, run)?;
         report.meta = Some(meta);
     }
     notes::print_notes(&receipt, run, is_read_now);
-    header_files::save_etag(report.meta.as_deref(), run)?;
+    header_files::save_etag(report.meta.as_deref(), report.number, run)?;
     report.receipt = Some(receipt);
     refusal.filter(|_| run.options.fails_with_body).map_or(Ok(()), Err)
 }
@@ -274,7 +283,7 @@ async fn fetch_in_segments(
         segments = segments.with_copies(observed).await;
     }
     let Some(segments) = segments.start().await? else { return Ok(Some(file)) };
-    header_files::dump_header(&meta, run)?;
+    header_files::dump_header(&meta, report.number, run)?;
     report.meta = Some(Box::new(meta));
     let mut progress = start_progress(run, transfer, report);
     let sink = expected.into_iter().fold(Sink::file(file), Sink::with_checksum);
@@ -283,7 +292,7 @@ async fn fetch_in_segments(
     progress.finish(saved.as_ref().ok().and(report.file.as_deref()).filter(|_| prints_each_file(run)));
     let receipt = saved?;
     notes::print_notes(&receipt, run, false);
-    header_files::save_etag(report.meta.as_deref(), run)?;
+    header_files::save_etag(report.meta.as_deref(), report.number, run)?;
     report.receipt = Some(receipt);
     Ok(None)
 }

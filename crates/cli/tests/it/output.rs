@@ -8,4 +8,5 @@ mod log_files;
 mod names;
 mod output_file;
 mod same_file;
+mod stdout_turns;
 mod url_globs;

@@ -66,6 +66,8 @@ fn nothing_is_guessed_for_urls_and_for_other_text() {
         "doi:10.1000/182",
         "sip:me@h",
         "SIP:me@h",
+        "sftp:me@h",
+        "NTP:me@h",
         "xmpp:me@h/x",
         "mailto:me@h?subject=x",
         "mialto:me@h",

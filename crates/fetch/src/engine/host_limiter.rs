@@ -161,18 +161,18 @@ impl HostPermit {
         served.is_some_and(|served| self.served.swap(served, Ordering::Relaxed) != served)
     }
 
-    /// Releases the permit, waits for `wait`, then acquires a permit again.
-    pub(crate) async fn release_and_reacquire(&self, wait: Duration) {
+    /// Releases the permit while it waits for `event`, then acquires a permit again.
+    pub async fn released_while<T>(&self, event: impl Future<Output = T>) -> T {
         if !self.is_acquired.swap(false, Ordering::Relaxed) {
             // Another segment of the same object is waiting for the permit already.
-            tokio::time::sleep(wait).await;
-            return;
+            return event.await;
         }
         self.limiter.with_host(&self.server, |host| host.running -= 1);
         self.limiter.0.released.notify_waiters();
-        tokio::time::sleep(wait).await;
+        let result = event.await;
         self.limiter.take_slot(&self.server).await;
         self.is_acquired.store(true, Ordering::Relaxed);
+        result
     }
 }
 

@@ -78,7 +78,7 @@ impl RetryState {
         match permit {
             Some(permit) => {
                 let wait_for_host = async {
-                    permit.release_and_reacquire(wait).await;
+                    permit.released_while(tokio::time::sleep(wait)).await;
                     Ok(())
                 };
                 deadline.bound_total(Phase::Connect, wait_for_host).await

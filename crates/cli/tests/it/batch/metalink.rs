@@ -224,6 +224,7 @@ fn document_is_fetched_by_get_whatever_is_done_with_other_urls() {
         for name in ["content-type", "range", "if-modified-since"] {
             assert_eq!(requests[0].header_text(name), None, "{options:?}");
         }
+        assert_eq!(requests[0].header_text("accept"), Some("*/*"), "{options:?}");
     }
     assert!(mirror.requests().iter().all(|request| request.method == "GET" && request.body.is_empty()));
 }

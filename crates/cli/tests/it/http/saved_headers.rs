@@ -256,6 +256,16 @@ fn upload_to_a_path_that_is_missing_or_ends_with_a_slash_appends_the_name() {
 }
 
 #[test]
+fn uploaded_file_with_the_name_of_standard_input_keeps_its_name() {
+    let server = http_server(|_| HttpResponse::new(201));
+    let dir = temp_dir();
+    fs::write(dir.path().join("-"), "x").expect("a file");
+    run_fetch_url_in(dir.path(), ["-T", "./-", &server.url("/d/")]).assert_exit(0);
+    let request = server.requests().pop().expect("a request");
+    assert_eq!((request.path().as_str(), request.body.as_slice()), ("/d/-", &b"x"[..]));
+}
+
+#[test]
 fn heads_of_several_urls_end_with_an_empty_line() {
     let server = http_server(|request| HttpResponse::new(200).header("X-Path", request.path()));
     let text = run_fetch_url_in(temp_dir().path(), ["-I", &server.url("/1"), &server.url("/2")]);

@@ -107,6 +107,23 @@ fn file_of_another_size_than_listed_is_not_fetched_again_if_its_metadata_are_unc
 }
 
 #[test]
+fn file_of_another_size_than_listed_is_requested_by_get_if_head_is_refused() {
+    let reply = Arc::new(Mutex::new("Down"));
+    let current = reply.clone();
+    let server = http_server(move |request| match (request.path().as_str(), &*request.method) {
+        ("/d/", _) => nginx_index_with_sizes(&[("f", "10")]),
+        (_, "HEAD") => HttpResponse::new(405),
+        _ => dated().body(*current.lock().expect("a reply")),
+    });
+    let dir = temp_dir();
+    for expected in ["Down", CONTENT] {
+        *reply.lock().expect("a reply") = expected;
+        run_mirror(&server.url("/d/"), dir.path(), "").assert_exit(0);
+        assert_eq!(content(dir.path()), expected);
+    }
+}
+
+#[test]
 fn file_that_has_grown_since_it_was_listed_is_saved() {
     for reply in [dated().until_close("0123456789ab"), dated().body("0123456789ab")] {
         let (site, dir) = (Site::new(reply), temp_dir());

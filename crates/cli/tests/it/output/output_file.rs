@@ -414,17 +414,3 @@ fn file_copied_onto_itself_is_not_truncated() {
     assert!([0, 2, 23].contains(&result.exit), "{result:?}");
     assert!(target.content().expect("a file").is_some_and(|now| now.len() <= 2 * OldFile::CONTENT.len()));
 }
-
-#[test]
-fn parallel_transfers_do_not_mix_their_objects_on_standard_output() {
-    let server = http_server(|request| {
-        let letter = request.path().chars().last().expect("a letter").to_string();
-        HttpResponse::new(200).body(letter.repeat(40_000)).drip(10_000, Duration::from_millis(20))
-    });
-    let urls = ["a", "b", "c"].map(|letter| server.url(&format!("/{letter}")));
-    let result = run_fetch_url(["-Z"].into_iter().chain(urls.iter().map(String::as_str)));
-    let mut letters = result.assert_exit(0).stdout_text().into_bytes();
-    assert_eq!(letters.len(), 120_000);
-    letters.dedup();
-    assert_eq!(letters.len(), 3, "{}", String::from_utf8_lossy(&letters));
-}
