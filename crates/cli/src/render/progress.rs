@@ -256,7 +256,7 @@ impl TransferProgress {
         let start = self.start;
         let bar = self.bar.get_or_insert_with(|| {
             let width = NAME_WIDTH.min(usize::from(size().0) * 3 / 10);
-            let aligned = || format!("{:<width$}", cut_middle(&self.name, width));
+            let aligned = || padded(cut_middle(&self.name, width), width);
             let bar = bar(&if is_aligned { aligned() } else { self.name.clone() }, self.total);
             // The rate and the remaining time are those of this run, without the bytes of an earlier one.
             bar.set_position(start);
@@ -301,7 +301,7 @@ impl Progress for TransferProgress {
 /// Creates the bar of one transfer.
 fn bar(name: &str, total: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
-    bar.set_style(style(&template(name.chars().count(), total.is_some(), usize::from(size().0))));
+    bar.set_style(style(&template(display_width(name), total.is_some(), usize::from(size().0))));
     bar.set_prefix(name.to_owned());
     bar
 }
@@ -354,6 +354,12 @@ fn cut_middle(text: &str, width: usize) -> String {
     let start = fitting(text.chars(), width.saturating_sub(1) - half);
     let end: String = fitting(text.chars().rev(), half).chars().rev().collect();
     format!("{start}…{end}")
+}
+
+/// Appends blanks to a text that is narrower than `width` columns.
+fn padded(text: String, width: usize) -> String {
+    let missing = width.saturating_sub(display_width(&text));
+    text + &" ".repeat(missing)
 }
 
 /// Returns the first characters that fit into `width` columns.

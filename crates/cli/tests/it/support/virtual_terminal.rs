@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+/// The second column of a wide character.
+const SECOND_COLUMN: char = '\0';
+
 /// A screen of a fixed width and unlimited height: it grows at the bottom and never scrolls.
 #[derive(Debug, Default)]
 pub(crate) struct VirtualTerminal {
@@ -53,7 +56,8 @@ impl VirtualTerminal {
 
     /// Returns the text of the screen without trailing blanks and without empty lines.
     pub(crate) fn text(&self) -> String {
-        let lines = self.lines.iter().map(|line| line.iter().collect::<String>().trim_end().to_owned());
+        let shown = |line: &Vec<char>| line.iter().filter(|&&shown| shown != SECOND_COLUMN).collect::<String>();
+        let lines = self.lines.iter().map(|line| shown(line).trim_end().to_owned());
         lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
@@ -100,16 +104,21 @@ impl VirtualTerminal {
 
     /// Prints a character. A full line wraps only when the next character is printed, as on a real terminal.
     fn print_char(&mut self, character: char) {
-        if self.column >= self.columns {
+        // A Chinese character, for example, has two columns.
+        let width = textwrap::core::display_width(character.encode_utf8(&mut [0; 4]));
+        if self.column + width > self.columns {
             self.has_wrapped = true;
             self.move_down(1);
             self.column = 0;
         }
         let line = &mut self.lines[self.line];
-        while line.len() <= self.column {
+        while line.len() < self.column + width {
             line.push(' ');
         }
-        line[self.column] = character;
-        self.column += 1;
+        line[self.column..self.column + width].fill(SECOND_COLUMN);
+        if let Some(column) = line.get_mut(self.column).filter(|_| width > 0) {
+            *column = character;
+        }
+        self.column += width;
     }
 }

@@ -13,6 +13,9 @@ use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, Terminal};
 /// A path with a name that is longer than 80 columns.
 const LONG_PATH: &str = "/a-very-long-name-that-no-terminal-of-eighty-columns-has-room-for-beside-a-bar-and-its-numbers-%E2%80%AE.tar.gz";
 
+/// A path whose name has twice as many columns as characters.
+const WIDE_PATH: &str = "/字字字字字字字字字字字字字字字字字字字字字字字字";
+
 /// Starts an HTTP server whose bodies take about one second: with known and unknown length, truncated, too short, or
 /// 404.
 fn start_slow_server() -> HttpServer {
@@ -56,7 +59,7 @@ fn bar_fits_every_width_and_is_removed() {
     let server = start_slow_server();
     let rows: Vec<(u16, &str)> = [60, 80, 120]
         .into_iter()
-        .flat_map(|columns| ["/name.iso", LONG_PATH, "/chunked", "/huge"].map(|path| (columns, path)))
+        .flat_map(|columns| ["/name.iso", LONG_PATH, WIDE_PATH, "/chunked", "/huge"].map(|path| (columns, path)))
         .collect();
     check_in_parallel(&rows, 12, |&(columns, path)| {
         let is_short = path == "/huge";
@@ -67,8 +70,8 @@ fn bar_fits_every_width_and_is_removed() {
         // An error message may be longer than the screen is wide.
         ensure(is_short || !screen.has_wrapped, || format!("{case} wraps: {:#?}", screen.frames))?;
         ensure(!screen.is_cursor_hidden, || format!("{case}: the cursor is hidden"))?;
-        let name = &path[1..path.len().min(9)];
-        let frames: Vec<&String> = screen.frames.iter().filter(|frame| frame.contains(name)).collect();
+        let name: String = path.chars().skip(1).take(6).collect();
+        let frames: Vec<&String> = screen.frames.iter().filter(|frame| frame.contains(&name)).collect();
         ensure(frames.len() > 1, || format!("{case}: no bar: {:#?}", screen.frames))?;
         ensure(path == "/chunked" || columns < 80 || frames.iter().any(|frame| frame.contains('%')), || {
             format!("{case}: {frames:#?}")
