@@ -79,6 +79,7 @@ fn identity_and_spellings_of_gzip_are_recognised() {
     let body = encode(ContentCoding::Gzip, b"the object").expect("encode body");
     for (coding_header, body) in [
         ("identity", b"the object".to_vec()),
+        ("none", b"the object".to_vec()),
         ("", b"the object".to_vec()),
         ("x-gzip", body.clone()),
         ("GZIP", body.clone()),

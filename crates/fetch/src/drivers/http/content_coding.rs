@@ -56,7 +56,8 @@ impl ContentCoding {
         match codings.as_slice() {
             [] => Ok(None),
             [one] => match one.as_str() {
-                "identity" => Ok(None),
+                // Some servers name no coding "none".
+                "identity" | "none" => Ok(None),
                 #[cfg(feature = "brotli")]
                 "br" => Ok(Some(Self::Brotli)),
                 "deflate" => Ok(Some(Self::Deflate)),
