@@ -84,7 +84,7 @@ impl Queue {
         let record = record.map_err(|error| self.session.error("cannot read the record", &error))?;
         let checks_record = record.state.messages > 0;
         let (unconfirmed, counts) = (FuturesUnordered::new(), AddCounts::default());
-        let reservations = self.reservations().await?;
+        let reservations = self.reservations();
         Ok(Adder { queue: self.clone(), reservations, checks_record, unconfirmed, counts })
     }
 

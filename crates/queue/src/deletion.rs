@@ -26,7 +26,7 @@ impl Queue {
         let mut is_missing = false;
         loop {
             match self.lines.get_info().await {
-                Ok(info) if info.created == self.lines.cached_info().created => {
+                Ok(info) if self.is_own_stream(&info.config) => {
                     return LinesState::Exists(Box::new(info));
                 }
                 Ok(_) => return LinesState::Deleted(self.deletion("was deleted and created again")),

@@ -26,7 +26,7 @@ impl Queue {
             let detail = format!("{}: {error}", directory.join(DIRECTORY_MARKER).display());
             Error::new(Code::SinkFailed, Phase::Deliver, detail)
         })?;
-        let subject = format!("{}.d", self.name);
+        let subject = self.subject("d", "shared");
         let what = "cannot write the output directory of the workers";
         if self.publish_first(subject.clone(), Bytes::from(own.clone()), what).await? {
             return Ok(());

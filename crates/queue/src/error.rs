@@ -19,6 +19,8 @@ pub(crate) enum Cause {
     NoJetStream,
     /// The storage of the server or the limit of a stream is used up.
     StorageFull,
+    /// A stream of this name exists, with other settings.
+    StreamExists,
     /// The subject already has a message.
     SubjectTaken,
     /// The subject has another last message than expected.
@@ -46,6 +48,7 @@ fn cause_of_reply(reply: &jetstream::Error) -> Cause {
         jetstream::ErrorCode::STREAM_NOT_FOUND | jetstream::ErrorCode::NO_MESSAGE_FOUND => Cause::NotFound,
         jetstream::ErrorCode::JETSTREAM_NOT_ENABLED
         | jetstream::ErrorCode::JETSTREAM_NOT_ENABLED_FOR_ACCOUNT => Cause::NoJetStream,
+        jetstream::ErrorCode::STREAM_NAME_EXIST => Cause::StreamExists,
         jetstream::ErrorCode::STREAM_WRONG_LAST_SEQUENCE => Cause::WrongSequence,
         jetstream::ErrorCode::INSUFFICIENT_RESOURCES | jetstream::ErrorCode::STORAGE_RESOURCES_EXCEEDED => {
             Cause::StorageFull

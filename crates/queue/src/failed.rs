@@ -105,7 +105,7 @@ impl Queue {
         })
         .await?;
         let mut counts = RetryCounts::default();
-        let reservations = self.reservations().await?;
+        let reservations = self.reservations();
         for (digest, sequence, line) in all {
             let Some(line) = line else {
                 counts.kept += 1;

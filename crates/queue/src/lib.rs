@@ -18,13 +18,14 @@
 //! ```
 //!
 //! # Streams
-//! A queue `NAME` has five streams, each with at most one message per subject:
+//! A queue `NAME` has five streams, each with at most one message per subject. ID is the random identity of the queue,
+//! which is in the description of each stream:
 //!
-//! - `NAME`: the lines that are not finished, at `NAME.h.BUCKET.DIGEST`; a durable consumer for each bucket
-//! - `NAME-record`: the final entry of each finished line, at `NAME.r.DIGEST`
-//! - `NAME-failed`: the entries of failed lines with the complete line, at `NAME.f.DIGEST`
-//! - `NAME-files`: the lines that have reserved the files, at `NAME.o.DIGEST` of the file name
-//! - `NAME-workers`: the state of each worker, at `NAME.w.ID`, and the shared output directory, at `NAME.d`
+//! - `NAME`: the lines that are not finished, at `NAME.h.ID.BUCKET.DIGEST`; a durable consumer `bBUCKET-ID` for each bucket
+//! - `NAME-record`: the final entry of each finished line, at `NAME.r.ID.DIGEST`
+//! - `NAME-failed`: the entries of failed lines with the complete line, at `NAME.f.ID.DIGEST`
+//! - `NAME-files`: the lines that have reserved the files, at `NAME.o.ID.DIGEST` of the file name
+//! - `NAME-workers`: the state of each worker, at `NAME.w.ID.WORKER`, and the shared output directory, at `NAME.d.ID.shared`
 
 mod add;
 mod bucket;
@@ -33,6 +34,7 @@ mod directory;
 mod entry;
 mod error;
 mod failed;
+mod id;
 mod json;
 mod lease;
 mod line;

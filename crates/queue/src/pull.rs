@@ -42,7 +42,7 @@ impl Queue {
         max_leases: u16,
     ) -> Result<Consumer<pull::Config>, Error> {
         let config = pull::Config {
-            durable_name: Some(format!("b{bucket}")),
+            durable_name: Some(self.consumer_name(bucket)),
             filter_subject: self.line_subject(bucket, "*"),
             ack_policy: AckPolicy::Explicit,
             ack_wait: self.lease,

@@ -6,6 +6,7 @@ use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, Stor
 use fetch_url::{Code, Error, Phase};
 
 use crate::error::{Cause, cause, usage_error};
+use crate::id::new_id;
 use crate::session::Session;
 use crate::{Location, Login};
 
@@ -38,12 +39,15 @@ impl Default for QueueOptions {
 pub struct Queue {
     pub(crate) session: Session,
     pub(crate) name: String,
+    /// The identity of the queue, which another queue of the same name does not have.
+    pub(crate) id: String,
     pub(crate) buckets: u16,
     pub(crate) lease: Duration,
     pub(crate) lines: Stream,
     pub(crate) record: Stream,
     pub(crate) failed: Stream,
     pub(crate) workers: Stream,
+    pub(crate) files: Stream,
 }
 
 impl Queue {
@@ -79,14 +83,11 @@ impl Queue {
             return Ok(queue);
         }
         // The stream of lines is the last one, because it makes the queue: a creation that is interrupted is repeated.
-        for config in configs(&location.name, options) {
-            let name = config.name.clone();
-            if let Some(found) = get_stream(&session, &name).await? {
-                check_kind(&found)?;
-                continue;
-            }
-            let created = session.context().create_stream(config).await;
-            created.map_err(|error| session.error(&format!("cannot create the stream {name}"), &error))?;
+        // The first stream decides the identity, also if two programs create the queue at the same time.
+        let [record, ..] = configs(&location.name, &new_id()?, options);
+        let id = ensure_stream(&session, record).await?.id;
+        for config in configs(&location.name, &id, options).into_iter().skip(1) {
+            ensure_stream(&session, config).await?;
         }
         Self::find(&session, &location.name)
             .await?
@@ -117,50 +118,80 @@ impl Queue {
     }
 
     async fn find(session: &Session, name: &str) -> Result<Option<Self>, Error> {
-        let [record, failed, workers, _, lines] = stream_names(name);
+        let [record, failed, workers, files, lines] = stream_names(name);
         let Some(lines) = get_stream(session, &lines).await? else { return Ok(None) };
         let settings = check_kind(&lines)?;
         let other = async |name: String| {
             let found = get_stream(session, &name).await?;
-            let found = found.ok_or_else(|| {
-                usage_error(format!("the queue is incomplete: the stream {name} is missing"))
-            })?;
-            check_kind(&found)?;
+            let found = found.ok_or_else(|| incomplete(&format!("the stream {name} is missing")))?;
+            if check_kind(&found)?.id != settings.id {
+                return Err(incomplete(&format!("the stream {name} is that of another queue of this name")));
+            }
             Ok::<_, Error>(found)
         };
         Ok(Some(Self {
             record: other(record).await?,
             failed: other(failed).await?,
             workers: other(workers).await?,
+            files: other(files).await?,
             session: session.clone(),
             name: name.to_owned(),
+            id: settings.id,
             buckets: settings.buckets,
             lease: settings.lease,
             lines,
         }))
     }
 
-    /// Opens the stream of files, or creates it in a queue of an earlier version.
-    pub(crate) async fn files(&self) -> Result<Stream, Error> {
-        let [_, _, _, name, _] = stream_names(&self.name);
-        if let Some(found) = get_stream(&self.session, &name).await? {
-            check_kind(&found)?;
-            return Ok(found);
-        }
-        let created = self.session.context().create_stream(files_config(&self.name)).await;
-        created.map_err(|error| self.session.error(&format!("cannot create the stream {name}"), &error))
-    }
-
     pub(crate) fn line_subject(&self, bucket: u16, digest: &str) -> String {
-        format!("{}.h.{bucket}.{digest}", self.name)
+        self.subject("h", &format!("{bucket}.{digest}"))
     }
 
     pub(crate) fn record_subject(&self, digest: &str) -> String {
-        [&self.name, ".r.", digest].concat()
+        self.subject("r", digest)
     }
 
     pub(crate) fn failed_subject(&self, digest: &str) -> String {
-        format!("{}.f.{digest}", self.name)
+        self.subject("f", digest)
+    }
+
+    /// Returns the subject of a message of this queue. It has the identity of the queue, so a late message is not stored
+    /// in another queue of the same name.
+    pub(crate) fn subject(&self, kind: &str, rest: &str) -> String {
+        [&self.name, ".", kind, ".", &self.id, ".", rest].concat()
+    }
+
+    /// Returns the name of the consumer of a bucket. It has the identity of the queue, because requests for lines and
+    /// acknowledgements name the stream and the consumer only.
+    pub(crate) fn consumer_name(&self, bucket: u16) -> String {
+        format!("b{bucket}-{}", self.id)
+    }
+
+    /// Returns `true` for the stream of lines of this queue, and `false` for that of another one with the same name.
+    pub(crate) fn is_own_stream(&self, config: &Config) -> bool {
+        settings_of(config).is_ok_and(|settings| settings.id == self.id)
+    }
+}
+
+fn incomplete(why: &str) -> Error {
+    usage_error(format!("the queue is incomplete: {why}")).with_hint("fetch-url queue drop deletes its rest")
+}
+
+/// Creates a stream if it does not exist. Returns its settings.
+async fn ensure_stream(session: &Session, config: Config) -> Result<Settings, Error> {
+    let name = config.name.clone();
+    if let Some(found) = get_stream(session, &name).await? {
+        return check_kind(&found);
+    }
+    let what = format!("cannot create the stream {name}");
+    match session.context().create_stream(config).await {
+        Ok(created) => check_kind(&created),
+        // Another program has created it since then.
+        Err(error) if cause(&error) == Cause::StreamExists => match get_stream(session, &name).await? {
+            Some(found) => check_kind(&found),
+            None => Err(session.error(&what, &error)),
+        },
+        Err(error) => Err(session.error(&what, &error)),
     }
 }
 
@@ -178,11 +209,12 @@ fn stream_names(name: &str) -> [String; 5] {
     [other("record"), other("failed"), other("workers"), other("files"), name.to_owned()]
 }
 
-fn base_config(name: &str, stream: String, subject: &str) -> Config {
-    Config {
+fn configs(name: &str, id: &str, options: &QueueOptions) -> [Config; 5] {
+    let [record, failed, workers, files, lines] = stream_names(name);
+    let base = |stream: String, subjects: &[&str]| Config {
         name: stream,
-        subjects: vec![format!("{name}.{subject}")],
-        description: Some(format!("{KIND} v{VERSION}")),
+        subjects: subjects.iter().map(|subject| format!("{name}.{}", subject.replace("ID", id))).collect(),
+        description: Some(format!("{KIND} v{VERSION} id={id}")),
         storage: StorageType::File,
         num_replicas: 1,
         max_bytes: -1,
@@ -191,42 +223,32 @@ fn base_config(name: &str, stream: String, subject: &str) -> Config {
         max_messages_per_subject: 1,
         allow_direct: true,
         ..Config::default()
-    }
-}
-
-fn files_config(name: &str) -> Config {
-    let [_, _, _, files, _] = stream_names(name);
-    base_config(name, files, "o.*")
-}
-
-fn configs(name: &str, options: &QueueOptions) -> [Config; 5] {
-    let [record, failed, workers, _, lines] = stream_names(name);
-    let base = |stream, subject| base_config(name, stream, subject);
-    let settings = format!("buckets={} lease={}", options.buckets, options.lease.as_millis());
+    };
+    let settings = format!("id={id} buckets={} lease={}", options.buckets, options.lease.as_millis());
     let lines = Config {
         description: Some(format!("{KIND} v{VERSION} {settings}")),
         retention: RetentionPolicy::WorkQueue,
         discard: DiscardPolicy::New,
         discard_new_per_subject: true,
         max_bytes: options.max_bytes.and_then(|max| i64::try_from(max).ok()).unwrap_or(-1),
-        ..base(lines, "h.*.*")
+        ..base(lines, &["h.ID.*.*"])
     };
-    let workers = Config {
-        subjects: vec![format!("{name}.w.*"), format!("{name}.d")],
-        max_messages: MAX_WORKERS,
-        ..base(workers, "w.*")
-    };
-    [base(record, "r.*"), base(failed, "f.*"), workers, files_config(name), lines]
+    let workers = Config { max_messages: MAX_WORKERS, ..base(workers, &["w.ID.*", "d.ID.*"]) };
+    [base(record, &["r.ID.*"]), base(failed, &["f.ID.*"]), workers, base(files, &["o.ID.*"]), lines]
 }
 
 struct Settings {
+    id: String,
     buckets: u16,
     lease: Duration,
 }
 
 /// Reads the settings in the description of a stream. Fails if the stream is not part of a queue, or of a newer one.
 fn check_kind(stream: &Stream) -> Result<Settings, Error> {
-    let config = &stream.cached_info().config;
+    settings_of(&stream.cached_info().config)
+}
+
+fn settings_of(config: &Config) -> Result<Settings, Error> {
     parse_description(&config.name, config.description.as_deref().unwrap_or_default())
 }
 
@@ -248,10 +270,13 @@ fn parse_description(name: &str, description: &str) -> Result<Settings, Error> {
         }
         _ => return Err(foreign()),
     }
-    let mut settings =
-        Settings { buckets: QueueOptions::default().buckets, lease: QueueOptions::default().lease };
+    let QueueOptions { buckets, lease, .. } = QueueOptions::default();
+    let mut settings = Settings { id: String::new(), buckets, lease };
     for word in words {
         match word.split_once('=') {
+            Some(("id", id)) if id.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+                id.clone_into(&mut settings.id);
+            }
             Some(("buckets", count)) => {
                 settings.buckets = count.parse().ok().filter(|count| *count > 0).ok_or_else(foreign)?;
             }
@@ -262,7 +287,7 @@ fn parse_description(name: &str, description: &str) -> Result<Settings, Error> {
             _ => {}
         }
     }
-    Ok(settings)
+    if settings.id.is_empty() { Err(foreign()) } else { Ok(settings) }
 }
 
 #[cfg(test)]
@@ -272,14 +297,23 @@ mod tests {
     #[test]
     fn description_of_the_lines_has_the_settings() {
         let options = QueueOptions { buckets: 7, lease: Duration::from_millis(1500), max_bytes: Some(9) };
-        let [.., lines] = configs("q", &options);
+        let [.., lines] = configs("q", "7f", &options);
         let settings = parse_description("q", lines.description.as_deref().expect("text")).expect("settings");
         assert_eq!((settings.buckets, settings.lease, lines.max_bytes), (7, options.lease, 9));
+        assert_eq!((settings.id.as_str(), lines.subjects[0].as_str()), ("7f", "q.h.7f.*.*"));
     }
 
     #[test]
     fn foreign_newer_and_damaged_descriptions_are_refused() {
-        for text in ["", "orders", "fetch-url queue", "fetch-url queue v", "fetch-url queue v1 buckets=0"] {
+        for text in [
+            "",
+            "orders",
+            "fetch-url queue",
+            "fetch-url queue v",
+            "fetch-url queue v1",
+            "fetch-url queue v1 id=1 buckets=0",
+            "fetch-url queue v1 id=>",
+        ] {
             let error = parse_description("q", text).err().expect("an error");
             assert!(error.to_string().contains("another program"), "{text}: {error}");
         }

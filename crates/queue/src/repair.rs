@@ -32,7 +32,7 @@ impl Shared {
             }
             // A new consumer begins with the first line of the stream. It does not exist for a moment, in which requests
             // of other workers fail and are repeated. An error is repeated with the next check.
-            let _deleted = self.queue.lines.delete_consumer(&format!("b{bucket}")).await;
+            let _deleted = self.queue.lines.delete_consumer(&self.queue.consumer_name(bucket)).await;
             let _opened = self.queue.consumer(bucket, self.options.host_limit).await;
             // The server does not answer requests that waited at the old consumer.
             self.new_consumers.send_modify(|count| *count += 1);
@@ -50,7 +50,7 @@ impl Shared {
 
     /// Returns the number of lines that the consumer of a bucket hands out, or waits for.
     async fn known_lines(&self, bucket: u16) -> Option<u64> {
-        let info = self.queue.lines.consumer_info(format!("b{bucket}")).await.ok()?;
+        let info = self.queue.lines.consumer_info(self.queue.consumer_name(bucket)).await.ok()?;
         Some(info.num_pending + u64::try_from(info.num_ack_pending).ok()?)
     }
 

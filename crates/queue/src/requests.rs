@@ -37,7 +37,7 @@ impl Requests {
         let client = queue.session.context().client();
         let inbox = client.new_inbox();
         let replies = client.subscribe(inbox.clone()).await?;
-        let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{}.b{bucket}", queue.name);
+        let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{}.{}", queue.name, queue.consumer_name(bucket));
         Ok(Self { client, subject, inbox, replies })
     }
 

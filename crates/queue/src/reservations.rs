@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::stream::{DirectGetErrorKind, Stream};
+use async_nats::jetstream::stream::DirectGetErrorKind;
 use bytes::Bytes;
 use fetch_url::Error;
 
@@ -19,7 +19,6 @@ const LINE_WAITS_IN_MILLISECONDS: [u64; 7] = [50, 100, 200, 400, 800, 1600, 3200
 #[derive(Clone)]
 pub(crate) struct Reservations {
     queue: Queue,
-    files: Stream,
 }
 
 /// A message of the stream of files.
@@ -42,9 +41,8 @@ enum OwnerState {
 }
 
 impl Queue {
-    /// Opens the stream of files. It is created if an earlier version has created the queue.
-    pub(crate) async fn reservations(&self) -> Result<Reservations, Error> {
-        Ok(Reservations { queue: self.clone(), files: self.files().await? })
+    pub(crate) fn reservations(&self) -> Reservations {
+        Reservations { queue: self.clone() }
     }
 
     pub(crate) fn owner(&self, line: &Line) -> Owner {
@@ -97,11 +95,11 @@ impl Reservations {
     }
 
     fn subject(&self, name: &str) -> String {
-        format!("{}.o.{}", self.queue.name, digest_of(name))
+        self.queue.subject("o", &digest_of(name))
     }
 
     async fn reservation(&self, subject: &str) -> Result<Option<Reservation>, Error> {
-        match self.files.direct_get_last_for_subject(subject).await {
+        match self.queue.files.direct_get_last_for_subject(subject).await {
             Ok(message) => {
                 let owner = Owner(String::from_utf8_lossy(&message.payload).into_owned());
                 Ok(Some(Reservation { sequence: message.sequence, owner }))
@@ -115,10 +113,9 @@ impl Reservations {
 impl Queue {
     async fn owner_state(&self, owner: &Owner) -> Result<OwnerState, Error> {
         let parts = owner.0.split_once('.').filter(|_| owner.is_valid());
-        let Some((bucket, digest)) = parts else { return Ok(OwnerState::Missing) };
+        let Some((_, digest)) = parts else { return Ok(OwnerState::Missing) };
         // The line leaves the queue after its entry is stored, so the queue is read first.
-        let subject = format!("{}.h.{bucket}.{digest}", self.name);
-        if self.message_at(subject).await?.is_some() {
+        if self.message_at(self.subject("h", &owner.0)).await?.is_some() {
             return Ok(OwnerState::Active);
         }
         Ok(match self.entry(digest).await? {

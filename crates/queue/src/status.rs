@@ -90,7 +90,7 @@ impl Queue {
 
     async fn add_workers(&self, status: &mut Status) -> Result<(), Error> {
         let what = "cannot read the state of the workers";
-        let subjects = self.workers.info_with_subjects(format!("{}.w.*", self.name)).await;
+        let subjects = self.workers.info_with_subjects(self.subject("w", "*")).await;
         let subjects: Vec<(String, usize)> = subjects
             .map_err(|error| self.session.error(what, &error))?
             .try_collect()

@@ -12,7 +12,7 @@ impl Shared {
     /// Records the messages of buckets that do not exist as failed, and removes them. What the server does not answer is
     /// repeated with the next check.
     pub(crate) async fn remove_strays(&self) {
-        let all = self.queue.lines.info_with_subjects(format!("{}.h.*.*", self.queue.name)).await;
+        let all = self.queue.lines.info_with_subjects(self.queue.subject("h", "*.*")).await;
         let Ok(subjects) = all else { return };
         let buckets = self.queue.buckets;
         let strays: Vec<(String, usize)> = subjects
@@ -55,7 +55,7 @@ impl Shared {
     }
 }
 
-/// Returns `true` if the bucket of a subject `NAME.h.BUCKET.DIGEST` has a consumer.
+/// Returns `true` if the bucket of a subject `NAME.h.ID.BUCKET.DIGEST` has a consumer.
 fn has_bucket(subject: &str, buckets: u16) -> bool {
     let bucket = subject.rsplit('.').nth(1).unwrap_or_default();
     bucket.parse::<u16>().is_ok_and(|number| number < buckets && number.to_string() == bucket)
@@ -68,10 +68,10 @@ mod tests {
     #[test]
     fn subject_of_another_bucket_has_no_consumer() {
         for bucket in ["0", "63"] {
-            assert!(has_bucket(&format!("q.h.{bucket}.1"), 64), "{bucket}");
+            assert!(has_bucket(&format!("q.h.7f.{bucket}.1"), 64), "{bucket}");
         }
         for bucket in ["64", "999", "07", "+7", "x", "*", "", "70000"] {
-            assert!(!has_bucket(&format!("q.h.{bucket}.1"), 64), "{bucket}");
+            assert!(!has_bucket(&format!("q.h.7f.{bucket}.1"), 64), "{bucket}");
         }
     }
 }

@@ -53,7 +53,7 @@ impl Shared {
     }
 
     pub(crate) async fn publish_state(&self, has_ended: bool) {
-        let subject = format!("{}.w.{}", self.queue.name, self.options.id);
+        let subject = self.queue.subject("w", &self.options.id);
         let state = Bytes::from(self.state(has_ended).to_string());
         // A state that is lost is replaced by the next one.
         let _lost = self.client.publish(subject, state).await;

@@ -101,8 +101,8 @@ fn full_queue_is_an_error_and_the_stored_lines_stay() {
 fn message_that_is_no_line_is_recorded_as_failed_and_others_are_fetched() {
     let Some(site) = Site::start() else { return };
     site.add(&["a"]);
-    site.nats.publish("corpus.h.3.0123", "garbage");
-    site.nats.publish("corpus.h.4.4567", r#"{"v":1,"urls":["http://h/x"],"file":"../../x"}"#);
+    site.nats.publish_to_queue("h.3.0123", "garbage");
+    site.nats.publish_to_queue("h.4.4567", r#"{"v":1,"urls":["http://h/x"],"file":"../../x"}"#);
     assert_eq!(site.work(&[]).exit, 0);
     site.check_files(&["a"]);
     assert_eq!((site.count("done"), site.count("failed"), site.count("waiting")), (1, 2, 0));
@@ -118,7 +118,7 @@ fn message_that_is_no_line_is_recorded_as_failed_and_others_are_fetched() {
 fn line_of_a_newer_version_stays_in_the_queue() {
     let Some(site) = Site::start() else { return };
     site.add(&["a"]);
-    site.nats.publish("corpus.h.3.0123", r#"{"v":2,"sources":[]}"#);
+    site.nats.publish_to_queue("h.3.0123", r#"{"v":2,"sources":[]}"#);
     let worked = site.work(&[]);
     assert_eq!(worked.exit, 1, "{}", worked.stderr);
     assert!(worked.stderr.contains("newer fetch-url"), "{}", worked.stderr);
@@ -187,7 +187,7 @@ fn line_with_a_foreign_message_in_its_place_of_the_record_is_fetched() {
     site.add(&["a"]);
     // The subject of the entry of a line ends with the digest of the line.
     let digest = sha256(format!("{}\tb", site.http.url("b")).as_bytes());
-    site.nats.publish(&format!("corpus.r.{}", &digest[..32]), "garbage");
+    site.nats.publish_to_queue(&format!("r.{}", &digest[..32]), "garbage");
     assert_eq!(site.add(&["b"]), "added 1; already waiting 0; already done 0; already failed 0\n");
     site.work(&[]).assert_exit(0);
     site.check_files(&["a", "b"]);
@@ -199,13 +199,13 @@ fn line_with_a_foreign_message_in_its_place_of_the_record_is_fetched() {
 fn message_of_a_bucket_that_does_not_exist_is_recorded_as_failed() {
     let Some(site) = Site::start() else { return };
     site.add(&["a"]);
-    site.nats.publish("corpus.h.999.0123", "garbage");
-    site.nats.publish("corpus.h.03.4567", r#"{"v":1,"urls":["http://h/x"]}"#);
-    site.nats.publish("corpus.h.x.a-b", "garbage");
+    site.nats.publish_to_queue("h.999.0123", "garbage");
+    site.nats.publish_to_queue("h.03.4567", r#"{"v":1,"urls":["http://h/x"]}"#);
+    site.nats.publish_to_queue("h.x.a-b", "garbage");
     // A line at the subject that a queue of more buckets has: it can be added again.
     let line = format!("{}\tb", site.http.url("b"));
     let message = format!(r#"{{"v":1,"urls":["{}"],"file":"b"}}"#, site.http.url("b"));
-    site.nats.publish(&format!("corpus.h.999.{}", &sha256(line.as_bytes())[..32]), &message);
+    site.nats.publish_to_queue(&format!("h.999.{}", &sha256(line.as_bytes())[..32]), &message);
     site.work(&[]).assert_exit(0);
     assert_eq!((site.count("done"), site.count("failed"), site.count("waiting")), (1, 3, 0));
     let failed = site.run(&["failed", &site.queue()]).text();
@@ -226,7 +226,7 @@ fn result_that_is_larger_than_the_server_accepts_is_shortened() {
     site.run(&["add", &site.queue(), "--input-file", "list"]).assert_exit(0);
     // This URL is too long to be fetched, and the whole message too long to be kept.
     let message = format!(r#"{{"v":1,"urls":["{}"]}}"#, site.http.url(&"b".repeat(65_000)));
-    site.nats.publish("corpus.h.3.0123", &message);
+    site.nats.publish_to_queue("h.3.0123", &message);
     site.work(&[]);
     assert_eq!((site.count("failed"), site.count("waiting"), site.count("in_flight")), (2, 0, 0));
     let failed = site.run(&["failed", &site.queue()]).text();
@@ -239,7 +239,7 @@ fn numbers_of_foreign_worker_states_do_not_overflow() {
     site.add(&["a"]);
     for worker in ["x", "y"] {
         let state = r#"{"v":1,"name":"x","rate":18446744073709551615,"bytes":18446744073709551615}"#;
-        site.nats.publish(&format!("corpus.w.{worker}"), state);
+        site.nats.publish_to_queue(&format!("w.{worker}"), state);
     }
     assert_eq!(site.count("bytes"), u64::MAX);
 }
@@ -250,7 +250,7 @@ fn message_whose_file_has_no_name_fails_at_once() {
     site.add(&["a"]);
     for (number, file) in ["", ".", "d/"].into_iter().enumerate() {
         let message = format!(r#"{{"v":1,"urls":["{}"],"file":"{file}"}}"#, site.http.url("b"));
-        site.nats.publish(&format!("corpus.h.3.{number}"), &message);
+        site.nats.publish_to_queue(&format!("h.3.{number}"), &message);
     }
     site.work(&[]).assert_exit(0);
     site.check_files(&["a"]);
@@ -270,10 +270,10 @@ fn message_with_control_characters_adds_nothing_to_the_list_of_failed_lines() {
         format!(r#"{{"v":1,"urls":["{url}"],"file":"y\u001b]0;x\u0007"}}"#),
     ];
     for (number, message) in messages.iter().enumerate() {
-        site.nats.publish(&format!("corpus.h.3.{number}"), message);
+        site.nats.publish_to_queue(&format!("h.3.{number}"), message);
     }
     let entry = r#"{"v":1,"state":"failed","code":"\u001b[2J\nx","exit_status":2,"message":"\nx\u001b"}"#;
-    site.nats.publish("corpus.f.9", entry);
+    site.nats.publish_to_queue("f.9", entry);
     site.work(&[]).assert_exit(0);
     let failed = site.run(&["failed", &site.queue()]).text();
     assert!(failed.lines().all(|line| line.starts_with("# 2 ")), "{failed}");

@@ -109,8 +109,8 @@ fn file_that_was_reserved_for_a_line_that_was_not_added_can_be_used() {
     let Some(site) = Site::start() else { return };
     site.add(&["a"]);
     // The list of an interrupted `add` was changed.
-    let reservation = format!("corpus.o.{}", &sha256(b"f")[..32]);
-    site.nats.publish(&reservation, "3.0123456789abcdef0123456789abcdef");
+    let reservation = format!("o.{}", &sha256(b"f")[..32]);
+    site.nats.publish_to_queue(&reservation, "3.0123456789abcdef0123456789abcdef");
     site.add_lines(&["b\tf"]).assert_exit(0);
     site.work(&[]).assert_exit(0);
     assert_eq!((site.count("done"), site.count("failed")), (2, 0));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -85,14 +85,27 @@ impl NatsServer {
         assert!(lines.any(|line| line.expect("a line") == "PONG"));
     }
 
+    /// Publishes a message to the queue `corpus`. Its subjects have the identity of the queue after their kind.
+    pub(crate) fn publish_to_queue(&self, subject: &str, payload: &str) {
+        let config = fs::read_to_string(self.stream_directory("corpus").join("meta.inf")).expect("a stream");
+        let id =
+            config.split(" id=").nth(1).and_then(|rest| rest.split([' ', '"']).next()).expect("an identity");
+        let (kind, rest) = subject.split_once('.').expect("a kind");
+        self.publish(&format!("corpus.{kind}.{id}.{rest}"), payload);
+    }
+
+    fn stream_directory(&self, name: &str) -> PathBuf {
+        self.directory.path().join("store/jetstream/$G/streams").join(name)
+    }
+
     /// Creates a stream with this description, which `queue` did not create.
     pub(crate) fn create_stream(&self, name: &str, description: &str) {
         let config = format!(
             r#"{{"name":"{name}","subjects":["{name}.x"],"description":"{description}","retention":"limits","storage":"file","num_replicas":1}}"#
         );
         self.publish(&format!("$JS.API.STREAM.CREATE.{name}"), &config);
-        let stored = self.directory.path().join("store/jetstream/$G/streams").join(name);
-        wait_for(|| stored.join("meta.inf").exists().then_some(()));
+        let stored = self.stream_directory(name).join("meta.inf");
+        wait_for(|| stored.exists().then_some(()));
     }
 }
 

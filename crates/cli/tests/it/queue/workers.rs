@@ -270,3 +270,37 @@ fn worker_of_a_queue_that_was_dropped_and_added_again_ends_with_not_found() {
     site.work(&[]).assert_exit(0);
     site.check_files(&["a", "b"]);
 }
+
+#[test]
+fn result_of_a_worker_of_a_dropped_queue_is_not_that_of_a_line_of_the_next_queue() {
+    let gates: [Arc<AtomicBool>; 2] = Default::default();
+    let seen = gates.clone();
+    let answer = move |path: &str| {
+        while path.starts_with("/slow") && !seen[usize::from(path == "/slow2")].load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        HttpResponse::new(200).body(content(path))
+    };
+    let Some(site) = Site::start_with(answer) else { return };
+    std::fs::create_dir(site.directory.path().join("new")).expect("created");
+    site.add(&["slow"]);
+    let mut old = site.spawn_worker(&[]);
+    super::wait_for(|| (!site.http.requests().is_empty()).then_some(()));
+    site.run(&["drop", &site.queue()]).assert_exit(0);
+    // The other line has the number of the old one in its stream, and is under way when the old worker ends.
+    site.add(&["slow2"]);
+    site.add(&["slow"]);
+    let options = ["--output-dir", "new", "--parallel-max", "1"];
+    let mut new = super::Running(site.worker(&options).spawn().expect("it starts"));
+    super::wait_for(|| (site.http.requests().len() > 1).then_some(()));
+    gates[0].store(true, Ordering::SeqCst);
+    assert_eq!(old.wait(), Some(78));
+    assert_eq!((site.count("waiting") + site.count("in_flight"), site.count("done")), (2, 0));
+    new.kill();
+    gates[1].store(true, Ordering::SeqCst);
+    site.work(&["--output-dir", "new"]).assert_exit(0);
+    for name in ["slow", "slow2"] {
+        assert!(site.directory.path().join("new").join(name).exists(), "{name}");
+    }
+    assert_eq!((site.count("waiting"), site.count("done")), (0, 2));
+}
