@@ -59,15 +59,16 @@ fn free_path(path: PathBuf, number: usize, run: &Run) -> Result<PathBuf, Error> 
     free.ok_or_else(|| usage_error(format!("{} has {MAX_COPIES} copies already", path.display())))
 }
 
-/// Creates the directory of a transfer's path if `--create-dirs` is set, and reserves the path. The paths of a mirror are
-/// not reserved.
+/// Creates the directory of a transfer's path if `--create-dirs` is set, and reserves the path. The paths of a mirror and
+/// of the lines of a queue are not reserved.
 pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run) -> Result<Reserved, Error> {
     // The mirror has given unique paths to its files; a page and a link that redirects to it have the same path.
     if transfer.entry.is_some() {
         return run.output_paths.check_own(path).map(|()| Reserved::First);
     }
     make_parent(path, run)?;
-    if run.has_single_transfer() {
+    // The queue reserves the files of its lines for all workers, and gives the file of a failed line to another one.
+    if run.has_single_transfer() || transfer.lease.is_some() {
         return run.output_paths.check_own(path).map(|()| Reserved::First);
     }
     run.output_paths.reserve(path, number, &transfer.url, transfer.checksum.as_ref())

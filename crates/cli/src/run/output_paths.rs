@@ -193,17 +193,22 @@ impl OutputPaths {
             || self.is_reserved_in_other_case(path, key)
     }
 
-    /// Fails if the existing file at `path`, which would be replaced, was written by this run, or is read by its options
-    /// and the user has not named it as an output.
-    pub(super) fn check_replaced(
+    /// Fails if the existing file at `path`, which would be replaced, was written by this run.
+    pub(super) fn check_replaced(&self, path: &Path, file: &FileSink) -> Result<(), Error> {
+        match file.replaced_file_id() {
+            Some(id) if self.is_finished(id) => Err(conflict(path)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails if the existing file at `path`, which would be replaced, is read by the options of this run, and the user
+    /// has not named it as an output.
+    pub(super) fn check_read(
         &self,
         path: &Path,
         file: &FileSink,
         is_named_by_user: bool,
     ) -> Result<(), Error> {
-        if file.replaced_file_id().is_some_and(|id| self.is_finished(id)) {
-            return Err(conflict(path));
-        }
         if !is_named_by_user && file.existing_file_id().is_some_and(|id| self.read.contains(&id)) {
             let detail = format!("{} is a file that this command reads, and is not replaced", path.display());
             return Err(

@@ -194,7 +194,10 @@ fn open_file(
     let Some(path) = path else { return Ok(None) };
     let file = output::open(path, existing_file::length(path, transfer, run), transfer, run)?;
     if !reserved.is_repeated() {
-        run.output_paths.check_replaced(path, &file, transfer.is_named_by_user())?;
+        if transfer.lease.is_none() {
+            run.output_paths.check_replaced(path, &file)?;
+        }
+        run.output_paths.check_read(path, &file, transfer.is_named_by_user())?;
     }
     Ok(Some(file))
 }

@@ -13,16 +13,18 @@ use crate::report::TransferReport;
 use crate::run::result_log::{Disposition, ResultLog as _, TransferResult};
 
 impl Batch {
-    /// Records a written or unchanged file, so that no other transfer of this run replaces it, and the result.
+    /// Records a written or unchanged file, so that no other transfer of this run replaces it, and the result. The files
+    /// of a queue are not recorded: a worker may run for months, while other programs take them away.
     pub(super) fn record_result(&self, transfer: &Transfer, report: &TransferReport) -> Disposition {
-        if let (Some(id), true) = (report.file_id, report.is_skipped) {
+        let is_line = transfer.lease.is_some();
+        if let (Some(id), true) = (report.file_id, report.is_skipped && !is_line) {
             self.run.output_paths.add_finished(id);
         }
         let path = report.file.as_deref().filter(|_| !self.run.has_single_transfer());
         let saved = report.receipt.as_ref().and_then(|receipt| receipt.file.as_ref());
         // Devices are not recorded.
         let file = path.zip(saved);
-        if let Some((path, file)) = file {
+        if let Some((path, file)) = file.filter(|_| !is_line) {
             let id = file.id();
             match transfer.entry {
                 // The path of an entry is not reserved.

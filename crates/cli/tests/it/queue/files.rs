@@ -115,3 +115,31 @@ fn file_that_was_reserved_for_a_line_that_was_not_added_can_be_used() {
     site.work(&[]).assert_exit(0);
     assert_eq!((site.count("done"), site.count("failed")), (2, 0));
 }
+
+#[test]
+fn file_of_a_line_that_failed_in_a_worker_is_fetched_by_the_same_worker_for_another_line() {
+    let Some(site) = Site::start() else { return };
+    site.add_lines(&["missing\tf"]).assert_exit(0);
+    let _worker = site.spawn_worker(&["--wait"]);
+    site.wait_for_count("failed", |count| count == 1);
+    site.add_lines(&["right\tf"]).assert_exit(0);
+    site.wait_for_count("waiting", |count| count == 0);
+    site.wait_for_count("in_flight", |count| count == 0);
+    assert_eq!((site.count("done"), site.count("failed")), (1, 1), "{}", site.failed());
+    assert!(fs::read(site.out().join("f")).expect("the file") == super::content("/right"));
+}
+
+#[test]
+fn file_that_a_worker_has_finished_may_be_renamed_and_replaced_by_a_later_line() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    let _worker = site.spawn_worker(&["--wait"]);
+    site.wait_for_count("done", |count| count == 1);
+    // The number of the file is the same as if it was removed and its number used again.
+    fs::rename(site.out().join("a"), site.out().join("b")).expect("renamed");
+    site.add(&["b"]);
+    site.wait_for_count("waiting", |count| count == 0);
+    site.wait_for_count("in_flight", |count| count == 0);
+    assert_eq!((site.count("done"), site.count("failed")), (2, 0), "{}", site.failed());
+    site.check_files(&["b"]);
+}
