@@ -31,7 +31,7 @@ pub(crate) struct Held {
     pub(crate) line: Option<Line>,
     pub(crate) tries: u64,
     /// The bucket of the line; `None` if another program sent the message.
-    bucket: Option<u16>,
+    pub(crate) bucket: Option<u16>,
     /// The number of lines of the bucket that were not handed out when this one was.
     pub(crate) rest: u64,
 }

@@ -1,6 +1,8 @@
 //! The files of the lines: two lines must not have the same file, because the second one would replace that of the first.
 //!
 //! Each file is reserved before its line is added, in the stream of files: the first line that publishes its owner has it.
+//! A worker reads the reservation before it fetches the line: another line may have taken the file since then, because
+//! `add` was stopped before it added the line, or because `failed --retry` adds a line again.
 
 use std::time::Duration;
 
@@ -8,6 +10,7 @@ use async_nats::jetstream::stream::DirectGetErrorKind;
 use bytes::Bytes;
 use fetch_url::Error;
 
+use crate::error::usage_error;
 use crate::line::digest_of;
 use crate::{Entry, Line, Outcome, Queue};
 
@@ -46,7 +49,7 @@ impl Queue {
     }
 
     pub(crate) fn owner(&self, line: &Line) -> Owner {
-        Owner(format!("{}.{}", self.bucket(line), line.digest()))
+        Owner::new(self.bucket(line), &line.digest())
     }
 }
 
@@ -56,6 +59,19 @@ impl Reservations {
         let owner = self.queue.owner(line);
         for name in line.file_names() {
             if !self.reserve_file(&name, &owner).await? {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reserves the files of a line that `owner` has added, unless it has them. Returns the name of a file that another line
+    /// has, which has not failed.
+    pub(crate) async fn confirm(&self, line: &Line, owner: &Owner) -> Result<Option<String>, Error> {
+        for name in line.file_names() {
+            let reservation = self.reservation(&self.subject(&name)).await?;
+            let has_file = reservation.is_some_and(|reservation| reservation.owner == *owner);
+            if !has_file && !self.reserve_file(&name, owner).await? {
                 return Ok(Some(name));
             }
         }
@@ -127,6 +143,10 @@ impl Queue {
 }
 
 impl Owner {
+    pub(crate) fn new(bucket: u16, digest: &str) -> Self {
+        Self(format!("{bucket}.{digest}"))
+    }
+
     /// Returns `true` for two parts of a subject, of digits and letters.
     fn is_valid(&self) -> bool {
         let is_part = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -136,7 +156,16 @@ impl Owner {
 
 /// Returns the entry of a line whose file is that of another line.
 pub(crate) fn conflict_entry(file: &str) -> Entry {
-    let message = format!("another line of the queue has the file {file}");
+    let message = conflict_text(file);
     let outcome = Outcome::Failed { code: "usage".to_owned(), exit_status: 2, message };
     Entry { outcome, tries: 0, worker: "add".to_owned() }
+}
+
+/// Returns the error of a line whose file is that of another line.
+pub(crate) fn conflict_error(file: &str) -> Error {
+    usage_error(conflict_text(file)).with_hint("give each line its own file name")
+}
+
+fn conflict_text(file: &str) -> String {
+    format!("another line of the queue has the file {file}")
 }

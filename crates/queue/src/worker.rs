@@ -18,6 +18,7 @@ use crate::deletion::LinesState;
 use crate::lease::{Held, Leases};
 use crate::pull::pull_bucket;
 use crate::recorder::{Finished, Recorder};
+use crate::reservations::{Owner, conflict_error};
 use crate::slots::Slots;
 use crate::worker_state::Totals;
 use crate::{Entry, Lease, Outcome, Queue};
@@ -26,8 +27,8 @@ use crate::{Entry, Lease, Outcome, Queue};
 const PARALLEL_OPENS: usize = 16;
 /// The shortest and the longest wait before an idle worker asks whether the queue is empty.
 const IDLE_WAIT: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
-/// The shortest and the longest wait before a result is stored again.
-const STORE_WAIT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
+/// The shortest and the longest wait before a request is repeated.
+const REPEAT_WAIT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 /// The longest wait for the end of the requests for lines.
 const STOP_TIME: Duration = Duration::from_secs(2);
 
@@ -129,6 +130,26 @@ impl Worker {
         self.shared.leases.get(id).map_or(1, |held| held.tries)
     }
 
+    /// Checks that the files of a line are reserved for it. The caller does this before it fetches the line, which fails
+    /// with the error. It waits until the server answers, or the queue is deleted.
+    ///
+    /// # Errors
+    /// [`Code::Usage`] if another line has the file, [`Code::NotFound`] if the queue was deleted.
+    pub async fn check_files(&self, id: u64) -> Result<(), Error> {
+        let Some(held) = self.shared.leases.get(id) else { return Ok(()) };
+        let (Some(line), Some(bucket)) = (&held.line, held.bucket) else { return Ok(()) };
+        let owner = Owner::new(bucket, &held.digest);
+        let reservations = self.shared.queue.reservations();
+        let mut wait = REPEAT_WAIT.0;
+        loop {
+            match reservations.confirm(line, &owner).await {
+                Ok(None) => return Ok(()),
+                Ok(Some(file)) => return Err(conflict_error(&file)),
+                Err(error) => self.shared.wait_to_repeat(error, &mut wait).await?,
+            }
+        }
+    }
+
     /// Ends a line. The entry is stored in the background, and then the line is acknowledged.
     pub fn finish(&self, id: u64, outcome: Outcome) {
         let Some(held) = self.shared.leases.get(id) else { return };
@@ -220,22 +241,30 @@ impl Shared {
     /// Stores the final entry of a line and acknowledges it. It tries until the server answers, or the queue is deleted.
     pub(crate) async fn finish(&self, id: u64, entry: &Entry) {
         let Some(held) = self.leases.get(id) else { return };
-        let mut wait = STORE_WAIT.0;
+        let mut wait = REPEAT_WAIT.0;
         while let Err(error) = self.queue.store_entry(&held.digest, held.line.as_ref(), entry).await {
-            if error.code() != Code::TimedOut
-                && let LinesState::Deleted(error) = self.queue.lines_state().await
-            {
-                self.slots.end_with(error);
+            if self.wait_to_repeat(error, &mut wait).await.is_err() {
                 self.leases.remove(id);
                 return;
             }
-            if wait == STORE_WAIT.0 {
-                self.note(error);
-            }
-            tokio::time::sleep(wait).await;
-            wait = (wait * 2).min(STORE_WAIT.1);
         }
         self.acknowledge(id, &held).await;
+    }
+
+    /// Waits before a request that failed is repeated. Fails if the queue was deleted, which ends the worker.
+    async fn wait_to_repeat(&self, error: Error, wait: &mut Duration) -> Result<(), Error> {
+        if error.code() != Code::TimedOut
+            && let LinesState::Deleted(error) = self.queue.lines_state().await
+        {
+            self.slots.end_with(error.clone());
+            return Err(error);
+        }
+        if *wait == REPEAT_WAIT.0 {
+            self.note(error);
+        }
+        tokio::time::sleep(*wait).await;
+        *wait = (*wait * 2).min(REPEAT_WAIT.1);
+        Ok(())
     }
 
     /// Acknowledges a line that has its final entry. If the message is lost, the line is handed out again when the

@@ -106,6 +106,11 @@ impl Batch {
         planned: PlannedTransfer,
         permit: Option<Arc<HostPermit>>,
     ) -> u8 {
+        if let Some(log) = self.run.log_of_results()
+            && let Err(error) = log.check(&planned.transfer).await
+        {
+            return self.end(self.begin(number, &planned.transfer), Some(error), &planned.transfer);
+        }
         match expand(&self.run, &planned).await {
             Ok(None) => self.run_with_alternatives(number, planned, permit).await,
             Ok(Some(objects)) => {

@@ -26,6 +26,10 @@ pub(crate) struct JournalFile {
 }
 
 impl ResultLog for JournalFile {
+    async fn check(&self, _transfer: &Transfer) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Records a written file of a successful transfer. A skipped file is not recorded: the user may have created it.
     fn add(&self, result: &TransferResult<'_>) -> Result<Disposition, Error> {
         let (Some((path, file)), None) = (result.file, result.error) else { return Ok(Disposition::Final) };

@@ -4,9 +4,17 @@ use fetch_url::Error;
 use fetch_url_queue::Outcome;
 
 use super::result_log::{Disposition, ResultLog, TransferResult};
+use crate::job::Transfer;
 use crate::job::queue_worker::QueueWorker;
 
 impl ResultLog for QueueWorker {
+    async fn check(&self, transfer: &Transfer) -> Result<(), Error> {
+        match (self.worker(), transfer.lease) {
+            (Some(worker), Some(lease)) => worker.check_files(lease).await,
+            _ => Ok(()),
+        }
+    }
+
     fn add(&self, result: &TransferResult<'_>) -> Result<Disposition, Error> {
         let (Some(worker), Some(lease)) = (self.worker(), result.transfer.lease) else {
             return Ok(Disposition::Final);

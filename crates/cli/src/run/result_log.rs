@@ -31,6 +31,9 @@ pub(super) enum Disposition {
 
 /// A log of the results of a batch.
 pub(super) trait ResultLog {
+    /// Checks before a transfer begins that its file may be written.
+    async fn check(&self, transfer: &Transfer) -> Result<(), Error>;
+
     /// Adds a result. It is stored later, by [`Self::store`].
     fn add(&self, result: &TransferResult<'_>) -> Result<Disposition, Error>;
 

@@ -4,6 +4,7 @@ use fetch_url::Error;
 
 use super::journal_file::JournalFile;
 use super::result_log::{Disposition, ResultLog, TransferResult};
+use crate::job::Transfer;
 #[cfg(feature = "queue")]
 use crate::job::queue_worker::QueueWorker;
 
@@ -16,6 +17,14 @@ pub(super) enum RunLog<'r> {
 }
 
 impl ResultLog for RunLog<'_> {
+    async fn check(&self, transfer: &Transfer) -> Result<(), Error> {
+        match self {
+            Self::Journal(journal) => journal.check(transfer).await,
+            #[cfg(feature = "queue")]
+            Self::Queue(worker) => worker.check(transfer).await,
+        }
+    }
+
     fn add(&self, result: &TransferResult<'_>) -> Result<Disposition, Error> {
         match self {
             Self::Journal(journal) => journal.add(result),

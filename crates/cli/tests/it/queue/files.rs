@@ -4,9 +4,11 @@ use std::fs;
 
 use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, sha256};
 
-use super::Site;
 use super::nats::NatsServer;
-use crate::support::RunResult;
+use super::relay::Relay;
+use super::retries::RECORD_REMOVAL;
+use super::{Running, Site};
+use crate::support::{RunResult, fetch_url_command, send_signal};
 
 /// Answers with `body`, or the range of it that is requested.
 fn answer_range(request: &HttpRequest, body: &[u8]) -> HttpResponse {
@@ -142,4 +144,63 @@ fn file_that_a_worker_has_finished_may_be_renamed_and_replaced_by_a_later_line()
     site.wait_for_count("in_flight", |count| count == 0);
     assert_eq!((site.count("done"), site.count("failed")), (2, 0), "{}", site.failed());
     site.check_files(&["b"]);
+}
+
+#[test]
+fn line_whose_file_was_taken_while_its_add_was_stopped_is_recorded_as_failed() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    let relay = Relay::start(&site.nats.address);
+    // The file is reserved, and the line is not added yet.
+    relay.hold(&["PUB corpus.h."]);
+    fs::write(site.directory.path().join("old"), format!("{}\tf\n", site.http.url("old"))).expect("written");
+    let mut add = fetch_url_command();
+    add.current_dir(site.directory.path());
+    add.args(["queue", "add", &relay.queue("corpus"), "--input-file", "old"]);
+    let mut add = Running(add.stdout(std::process::Stdio::null()).spawn().expect("it starts"));
+    relay.wait_until_holding();
+    send_signal(&add.0, "STOP");
+    site.add_lines(&["new\tf"]).assert_exit(0);
+    relay.release();
+    site.wait_for_count("waiting", |count| count == 3);
+    add.kill();
+    site.work(&[]).assert_exit(2);
+    assert_eq!((site.count("done"), site.count("failed"), site.count("waiting")), (2, 1, 0));
+    let failed = site.failed();
+    let message = "# 2 usage, 1 try: usage: another line of the queue has the file f";
+    assert!(failed.starts_with(message) && failed.contains("/old\tf"), "{failed}");
+    assert!(fs::read(site.out().join("f")).expect("the file") == super::content("/new"));
+}
+
+#[test]
+fn retried_line_whose_file_was_taken_during_the_retry_is_recorded_as_failed() {
+    let Some(site) = Site::start() else { return };
+    site.add_lines(&["missing\tf"]).assert_exit(0);
+    site.work(&[]).assert_exit(78);
+    let relay = Relay::start(&site.nats.address);
+    relay.hold(&RECORD_REMOVAL);
+    let mut retry = site.spawn_retry(&relay.queue("corpus"));
+    relay.wait_until_holding();
+    site.add_lines(&["new\tf"]).assert_exit(0);
+    site.work(&[]).assert_exit(0);
+    relay.release();
+    assert_eq!(retry.wait(), Some(0));
+    let requests = site.http.requests().len();
+    site.work(&[]).assert_exit(2);
+    assert_eq!(site.http.requests().len(), requests, "the retried line was fetched");
+    assert_eq!((site.count("done"), site.count("failed"), site.count("waiting")), (1, 1, 0));
+    assert!(site.failed().contains("another line of the queue has the file f"), "{}", site.failed());
+    assert!(fs::read(site.out().join("f")).expect("the file") == super::content("/new"));
+}
+
+#[test]
+fn line_of_another_program_with_the_file_of_a_line_is_recorded_as_failed() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["f"]);
+    site.work(&[]).assert_exit(0);
+    let message = format!(r#"{{"v":1,"urls":["{}"],"file":"f"}}"#, site.http.url("other"));
+    site.nats.publish_to_queue("h.3.0123", &message);
+    site.work(&[]).assert_exit(2);
+    assert_eq!((site.count("done"), site.count("failed"), site.count("waiting")), (1, 1, 0));
+    site.check_files(&["f"]);
 }

@@ -12,7 +12,8 @@ use crate::support::fetch_url_command;
 /// The text of an acknowledgement.
 const ACKNOWLEDGEMENT: &str = "+ACK";
 /// The requests that remove the final entry of a line.
-const RECORD_REMOVAL: [&str; 2] = ["STREAM.PURGE.corpus-record", "STREAM.MSG.DELETE.corpus-record"];
+pub(super) const RECORD_REMOVAL: [&str; 2] =
+    ["STREAM.PURGE.corpus-record", "STREAM.MSG.DELETE.corpus-record"];
 /// The requests that remove a line from the list of failed lines.
 const LIST_REMOVAL: [&str; 2] = ["STREAM.PURGE.corpus-failed", "STREAM.MSG.DELETE.corpus-failed"];
 
@@ -25,7 +26,7 @@ impl Site {
     }
 
     /// Starts `queue failed --retry` in the background, by this address of the queue.
-    fn spawn_retry(&self, queue: &str) -> Running {
+    pub(super) fn spawn_retry(&self, queue: &str) -> Running {
         let mut command = fetch_url_command();
         command.args(["queue", "failed", queue, "--retry"]);
         Running(command.stdout(std::process::Stdio::null()).spawn().expect("it starts"))
