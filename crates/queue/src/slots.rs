@@ -106,6 +106,12 @@ impl Slots {
         true
     }
 
+    /// Offers a line again that was handed over before. It waits until a slot is free.
+    pub(crate) fn offer_again(&self, lease: Lease) {
+        self.lock().ready.push_back(Ok(lease));
+        self.is_ready.notify_waiters();
+    }
+
     /// Reports the error for a line that only newer workers understand, once.
     pub(crate) fn report_newer(&self, digest: &str, error: Error) {
         let mut state = self.lock();

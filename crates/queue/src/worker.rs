@@ -176,6 +176,23 @@ impl Worker {
         });
     }
 
+    /// Returns a line again after `delay`, from [`Self::next`]. It stays with this worker, so that this does not count as a
+    /// try. If another worker has finished it since then, it has ended.
+    pub fn postpone(&self, id: u64, delay: Duration) {
+        let Some(held) = self.shared.leases.get(id) else { return };
+        let Some(line) = held.line.clone() else { return };
+        let (shared, lease) = (self.shared.clone(), Lease { id, line, tries: held.tries });
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(async move {
+            tokio::time::sleep(delay).await;
+            match shared.queue.settle_finished(&held.digest, held.line.as_ref()).await {
+                Ok(true) => shared.acknowledge(id, &held).await,
+                _ => shared.slots.offer_again(lease),
+            }
+        });
+    }
+
     /// Waits for something that the user should know, such as a full storage of the server.
     pub async fn next_note(&self) -> Error {
         loop {

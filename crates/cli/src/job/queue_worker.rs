@@ -15,6 +15,8 @@ use crate::flags::queue::WorkFlags;
 
 /// The longest back-off of a line, unless the server asks for a longer one.
 const MAX_BACKOFF: Duration = Duration::from_secs(300);
+/// The wait for another process that downloads to the file of a line.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
 /// The longest wait that a server may ask for.
 const MAX_REQUESTED_WAIT: Duration = Duration::from_secs(3600);
 
@@ -92,6 +94,14 @@ impl QueueWorker {
         let grown = Duration::from_secs(1 << (tries.clamp(1, 16) - 1).min(9)).min(MAX_BACKOFF);
         let own = self.retry_delay.unwrap_or_else(|| jittered(grown, id));
         Some(own.max(error.retry_after().unwrap_or_default().min(MAX_REQUESTED_WAIT)))
+    }
+
+    /// Returns the delay after which a line is tried again because another process downloads to its file, or `None` for
+    /// another error. This says nothing about the line, so it is never final.
+    pub(crate) fn lock_wait(&self, error: &Error, id: u64) -> Option<Duration> {
+        // Of the errors of this code, only that of a locked `.part` file is transient.
+        let is_locked = error.code() == Code::Usage && error.is_transient();
+        is_locked.then(|| self.retry_delay.unwrap_or_else(|| jittered(LOCK_WAIT, id)))
     }
 
     fn transfer(&self, lease: Lease) -> Transfer {

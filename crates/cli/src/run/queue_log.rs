@@ -26,6 +26,10 @@ impl ResultLog for QueueWorker {
             worker.finish(lease, Outcome::Done { file, bytes: result.report.received });
             return Ok(Disposition::Final);
         };
+        if let Some(wait) = self.lock_wait(error, lease) {
+            worker.postpone(lease, wait);
+            return Ok(Disposition::Delayed(wait));
+        }
         if let Some(wait) = self.retry_wait(error, worker.tries(lease), lease) {
             worker.delay(lease, wait);
             return Ok(Disposition::Delayed(wait));

@@ -60,6 +60,39 @@ fn line_whose_part_file_is_locked_is_tried_again() {
 }
 
 #[test]
+fn line_whose_part_file_is_locked_waits_for_longer_than_its_last_try() {
+    let is_first = AtomicBool::new(true);
+    let answer = move |_: &str| {
+        let response = HttpResponse::new(200).body(vec![b'x'; 2 << 20]);
+        if is_first.swap(false, Ordering::SeqCst) {
+            response.drip(64 << 10, Duration::from_millis(100))
+        } else {
+            response
+        }
+    };
+    let Some(site) = Site::start_with(answer) else { return };
+    site.add(&["a"]);
+    let mut other = crate::support::fetch_url_command();
+    other.args(["-s", "-o"]).arg(site.out().join("a")).arg(site.http.url("a"));
+    let mut other = super::Running(other.spawn().expect("it starts"));
+    super::wait_for(|| site.out().join("a.fetch-url.part").exists().then_some(()));
+    crate::support::send_signal(&other.0, "STOP");
+    let path = site.directory.path().join("errors");
+    let mut worker = site.worker(&["--max-tries", "1", "--retry-delay", "0.05"]);
+    let worker = worker.stderr(std::fs::File::create(&path).expect("created"));
+    let mut worker = super::Running(worker.spawn().expect("it starts"));
+    super::wait_for(|| {
+        let errors = std::fs::read_to_string(&path).expect("text");
+        assert_eq!(site.count("failed"), 0, "{errors}");
+        (errors.matches("is downloading to").count() > 3).then_some(())
+    });
+    other.kill();
+    assert_eq!(worker.wait(), Some(0));
+    assert_eq!((site.count("done"), site.count("failed")), (1, 0));
+    assert_eq!(site.out().join("a").metadata().expect("the file").len(), 2 << 20);
+}
+
+#[test]
 fn partial_file_of_a_killed_worker_is_resumed() {
     const SIZE: u64 = 8 << 20;
     let is_fast = Arc::new(AtomicBool::new(false));
