@@ -161,7 +161,7 @@ impl Queue {
 }
 
 impl Adder {
-    /// Adds a line. It is stored later, at the latest by [`Self::finish`]. A line whose file is that of another line, which
+    /// Adds a line. It is stored later, at the latest by [`Self::store_all`] or [`Self::finish`]. A line whose file is that of another line, which
     /// has not failed, is recorded as failed.
     ///
     /// # Errors
@@ -191,10 +191,19 @@ impl Adder {
     /// # Errors
     /// As [`Self::add`].
     pub async fn finish(mut self) -> Result<AddCounts, Error> {
+        self.store_all().await?;
+        Ok(self.counts)
+    }
+
+    /// Waits until all lines are stored. The caller does this while it waits for more lines; it may be cancelled.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub async fn store_all(&mut self) -> Result<(), Error> {
         while !self.unconfirmed.is_empty() {
             self.confirm_one().await?;
         }
-        Ok(self.counts)
+        Ok(())
     }
 
     async fn confirm_one(&mut self) -> Result<(), Error> {

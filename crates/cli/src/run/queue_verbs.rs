@@ -1,16 +1,17 @@
 //! Runs the sub-commands of `fetch-url queue`.
 
 use std::ops::ControlFlow;
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use fetch_url::{Code, Error, Phase};
-use fetch_url_queue::{Location, Queue, QueueOptions};
+use fetch_url_queue::{Adder, Location, Queue, QueueOptions};
 
 use super::context::Run;
 use crate::error::usage_error;
 use crate::flags::queue::{AddFlags, DropFlags, FailedFlags, QueueVerb, StatusFlags, WorkFlags};
-use crate::job::LineSource as _;
 use crate::job::queue::{login, open_list, queue_line};
+use crate::job::{LineSource, Transfer};
 use crate::{render, signal};
 
 /// How often `queue add` reports its progress.
@@ -67,8 +68,8 @@ async fn add(flags: AddFlags) -> Result<(), Error> {
     let queue = Queue::open_or_create(&location, login(&flags.nats)?, &options).await?;
     let mut adder = queue.adder().await?;
     let mut reported = Instant::now();
-    while let Some(line) = list.next().await {
-        adder.add(queue_line(line?)?).await?;
+    while let Some(line) = next_line(&list, &mut adder).await? {
+        adder.add(queue_line(line)?).await?;
         if reported.elapsed() >= PROGRESS_INTERVAL {
             render::queue::print_progress(&adder.counts());
             reported = Instant::now();
@@ -82,6 +83,22 @@ async fn add(flags: AddFlags) -> Result<(), Error> {
             let detail = format!("lines whose file is that of another line of the queue: {conflicts}");
             Err(usage_error(detail)
                 .with_hint("fetch-url queue failed lists them; give each line its own file name"))
+        }
+    }
+}
+
+/// Returns the next line of a list. The earlier lines are stored in the meantime: their producer may wait for that.
+async fn next_line(list: &impl LineSource, adder: &mut Adder) -> Result<Option<Transfer>, Error> {
+    let mut next = pin!(list.next());
+    let mut are_stored = false;
+    loop {
+        tokio::select! {
+            biased;
+            line = &mut next => return line.transpose(),
+            stored = adder.store_all(), if !are_stored => {
+                stored?;
+                are_stored = true;
+            }
         }
     }
 }

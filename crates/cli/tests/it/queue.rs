@@ -271,3 +271,20 @@ fn status_names_the_workers_and_dropped_queue_is_gone_and_its_files_stay() {
     assert_eq!(status.exit, 78);
     assert!(status.stderr.contains("there is no queue"), "{}", status.stderr);
 }
+
+#[test]
+fn lines_of_a_slow_producer_are_stored_before_the_next_one_arrives() {
+    use std::io::Write as _;
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    let mut add = fetch_url_command();
+    add.args(["queue", "add", &site.queue(), "--input-file", "-"]).stdin(Stdio::piped());
+    let mut add = Running(add.stdout(Stdio::null()).spawn().expect("it starts"));
+    let mut producer = add.0.stdin.take().expect("a pipe");
+    writeln!(producer, "{}\n{}", site.http.url("b"), site.http.url("c")).expect("written");
+    site.wait_for_count("waiting", |count| count == 3);
+    writeln!(producer, "{}", site.http.url("d")).expect("written");
+    drop(producer);
+    assert_eq!(add.wait(), Some(0));
+    assert_eq!(site.count("waiting"), 4);
+}
