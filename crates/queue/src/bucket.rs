@@ -2,6 +2,8 @@
 
 use fetch_url::url::{Dialect, parse_with};
 
+use crate::line::with_scheme;
+
 /// Returns the number of the bucket, below `count`, of the host that `url` names. A URL without a host has the bucket
 /// of its scheme.
 pub(crate) fn bucket_of(url: &str, count: u16) -> u16 {
@@ -11,7 +13,8 @@ pub(crate) fn bucket_of(url: &str, count: u16) -> u16 {
 
 /// Returns the host of `url` in lower case, or its scheme, or nothing if it is not a URL.
 pub(crate) fn host_of(url: &str) -> String {
-    let Ok(parsed) = parse_with(url, Dialect::Lenient) else { return String::new() };
+    let url = with_scheme(url);
+    let Ok(parsed) = parse_with(&url, Dialect::Lenient) else { return String::new() };
     let host = parsed.url.host().map(|host| host.to_string().to_ascii_lowercase());
     host.unwrap_or_else(|| url.split(':').next().unwrap_or_default().to_ascii_lowercase())
 }
@@ -32,6 +35,10 @@ mod tests {
         assert_eq!(host_of("http://Example.COM:8080/a"), "example.com");
         assert_eq!(bucket_of("http://example.com/a", 64), bucket_of("ftp://EXAMPLE.com/b", 64));
         assert_eq!(host_of("file:///tmp/x"), "file");
+        assert_eq!(
+            (host_of("Example.com/a"), host_of("localhost:80/a")),
+            ("example.com".into(), "localhost".into())
+        );
         let buckets: std::collections::BTreeSet<u16> =
             (0..1000).map(|number| bucket_of(&format!("http://host{number}.example/"), 64)).collect();
         assert_eq!(buckets.len(), 64);

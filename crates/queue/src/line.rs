@@ -1,12 +1,13 @@
 //! A line of the queue: the URLs of one object, its file name and its checksum, and its form as a message.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
 #[cfg(feature = "aws-lc-rs")]
 use aws_lc_rs::digest as provider;
 use fetch_url::output::file_name;
-use fetch_url::url::{Dialect, mask_password, parse_with};
+use fetch_url::url::{Dialect, Guess, guess, mask_password, parse_with};
 use fetch_url::{Checksum, Error};
 #[cfg(not(feature = "aws-lc-rs"))]
 use ring::digest as provider;
@@ -117,8 +118,8 @@ impl Line {
             let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy()).collect();
             return BTreeSet::from([parts.join("/")]);
         }
-        let urls = self.urls.iter().filter_map(|url| parse_with(url, Dialect::Lenient).ok());
-        urls.filter_map(|parsed| file_name(&parsed.url)).collect()
+        let urls = self.urls.iter().map(|url| with_scheme(url));
+        urls.filter_map(|url| file_name(&parse_with(&url, Dialect::Lenient).ok()?.url)).collect()
     }
 
     pub(crate) fn to_json(&self) -> Value {
@@ -157,6 +158,14 @@ impl Line {
         // A message may come from any program that may publish, so the file name is checked again.
         let line = Self::new(urls, file, checksum).map_err(|error| garbage(&error.to_string()))?;
         Ok(Self { is_retry: value["retry"].as_bool().unwrap_or_default(), ..line })
+    }
+}
+
+/// Returns a URL with the scheme that a worker adds to a host without one.
+pub(crate) fn with_scheme(url: &str) -> Cow<'_, str> {
+    match guess(url) {
+        Some(host @ Guess::Host(_)) => host.url(url).map_or(Cow::Borrowed(url), Cow::Owned),
+        _ => Cow::Borrowed(url),
     }
 }
 
@@ -222,9 +231,10 @@ mod tests {
         for file in ["d/a", "./d/a", "d//a", "d/./a"] {
             assert_eq!(names(&line(Some(file)).expect("a line")), ["d/a"], "{file}");
         }
-        let urls = ["http://h/x/a%20b?c", "ftp://h/b;type=i", "http://h/", "telnet://h/", "x"];
+        let urls =
+            ["http://h/x/a%20b?c", "ftp://h/b;type=i", "http://h/", "telnet://h/", "x", "h:80/x/c", "/d"];
         let line = Line::new(urls.map(str::to_owned).into(), None, None).expect("a line");
-        assert_eq!(names(&line), ["a b", "b"]);
+        assert_eq!(names(&line), ["a b", "b", "c"]);
     }
 
     #[test]

@@ -204,3 +204,14 @@ fn line_of_another_program_with_the_file_of_a_line_is_recorded_as_failed() {
     assert_eq!((site.count("done"), site.count("failed"), site.count("waiting")), (1, 1, 0));
     site.check_files(&["f"]);
 }
+
+#[test]
+fn line_without_a_scheme_with_the_file_of_another_line_is_recorded_as_failed() {
+    let Some(site) = Site::start() else { return };
+    let host = format!("127.0.0.1:{}", site.http.addr().port());
+    fs::write(site.directory.path().join("list"), format!("{host}/x/f\n{host}/y/f\n")).expect("written");
+    site.run(&["add", &site.queue(), "--input-file", "list"]).assert_exit(2);
+    site.work(&[]).assert_exit(0);
+    assert_eq!((site.count("done"), site.count("failed"), site.count("waiting")), (1, 1, 0));
+    assert!(fs::read(site.out().join("f")).expect("the file") == super::content("/x/f"));
+}
