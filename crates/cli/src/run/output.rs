@@ -106,6 +106,14 @@ pub(super) fn open(path: &Path, kept: u64, transfer: &Transfer, run: &Run) -> Re
     open_file(path, transfer, options, run)
 }
 
+/// Fails if `path` is a device, a FIFO or a socket, or a link to one: it would not keep the object.
+pub(super) fn check_regular(path: &Path) -> Result<(), Error> {
+    // A directory and a missing file have their own errors.
+    let is_special = fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir());
+    let detail = || format!("{} is not a regular file, and would not keep the object", path.display());
+    if is_special { Err(usage_error(detail())) } else { Ok(()) }
+}
+
 /// Opens a file. The error says whether its directory is missing.
 fn open_file(path: &Path, transfer: &Transfer, options: FileOptions, run: &Run) -> Result<FileSink, Error> {
     let opened = match &transfer.output {

@@ -192,6 +192,9 @@ fn open_file(
     run: &Run,
 ) -> Result<Option<FileSink>, Error> {
     let Some(path) = path else { return Ok(None) };
+    if transfer.lease.is_some() {
+        output::check_regular(path)?;
+    }
     let file = output::open(path, existing_file::length(path, transfer, run), transfer, run)?;
     if !reserved.is_repeated() {
         if transfer.lease.is_none() {

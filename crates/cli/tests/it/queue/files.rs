@@ -215,3 +215,14 @@ fn line_without_a_scheme_with_the_file_of_another_line_is_recorded_as_failed() {
     assert_eq!((site.count("done"), site.count("failed"), site.count("waiting")), (1, 1, 0));
     assert!(fs::read(site.out().join("f")).expect("the file") == super::content("/x/f"));
 }
+
+#[test]
+fn line_whose_file_is_a_link_to_a_device_is_recorded_as_failed() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a", "b"]);
+    std::os::unix::fs::symlink("/dev/null", site.out().join("a")).expect("linked");
+    site.work(&[]).assert_exit(2);
+    assert_eq!((site.count("done"), site.count("failed")), (1, 1));
+    assert!(site.failed().contains("a is not a regular file"), "{}", site.failed());
+    assert_eq!(site.http.requests().len(), 1, "the line was fetched");
+}
