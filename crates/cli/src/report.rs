@@ -1,5 +1,6 @@
 //! The result of a transfer, for `-w`, `--events`, the summary and the exit status.
 
+use std::fs::Metadata;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,8 +35,8 @@ pub(crate) struct TransferReport {
     pub(crate) sent: u64,
     /// The output file.
     pub(crate) file: Option<PathBuf>,
-    /// Device and inode of an unchanged file.
-    pub(crate) file_id: Option<(u64, u64)>,
+    /// The metadata of an unchanged file.
+    pub(crate) unchanged: Option<Box<Metadata>>,
     /// `true` if the file was already present or unchanged.
     pub(crate) is_skipped: bool,
     /// The reason why there is no file, although nothing failed.
@@ -70,7 +71,7 @@ impl TransferReport {
             referer: None,
             sent: 0,
             file: None,
-            file_id: None,
+            unchanged: None,
             is_skipped: false,
             no_file: None,
             listed_size: None,

@@ -10,9 +10,9 @@ use fetch_url::mirror::Journal;
 use fetch_url::{Code, Error};
 
 use super::checksum_lists::ChecksumLists;
-use super::directories::Directories;
+use super::directories::{Directories, make_directory};
 use super::journal_file::JournalFile;
-use super::output_paths::{OutputPaths, make_directory};
+use super::output_paths::OutputPaths;
 use super::run_log::RunLog;
 use super::stdout_turns::StdoutTurns;
 use crate::job::{Invocation, JournalOptions};

@@ -1,15 +1,25 @@
-//! Caches the directory of the last file: most files of a run are in the same directory as the file before.
+//! Creates directories, and caches that of the last file: most files of a run are in the same directory as the file before.
 
 use std::cell::RefCell;
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fetch_url::Error;
 use fetch_url::mirror::DirHandle;
 use fetch_url::output::{FileOptions, FileSink, OutputDirectory};
+use fetch_url::{Code, Error, Phase};
 
 /// Interval at which an open directory is compared with its path.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Creates a directory and its parents.
+pub(super) fn make_directory(path: &Path) -> Result<(), Error> {
+    if path.as_os_str().is_empty() {
+        return Ok(());
+    }
+    let failed = |error| Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {error}", path.display()));
+    fs::create_dir_all(path).map_err(failed)
+}
 
 /// The directories of the last files.
 #[derive(Default)]

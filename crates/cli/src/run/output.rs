@@ -8,7 +8,8 @@ use fetch_url::url::Url;
 use fetch_url::{Code, Error, Phase, Response};
 
 use super::context::Run;
-use super::output_paths::{Reserved, make_directory};
+use super::directories::make_directory;
+use super::output_paths::Reserved;
 use crate::error::{no_object_error, usage_error};
 use crate::job::{Output, Transfer};
 use crate::render::stdio::stdout_file;

@@ -9,23 +9,15 @@ use std::fs::{self, Metadata};
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::time::SystemTime;
 
 use fetch_url::internal::fold_case;
 use fetch_url::output::FileSink;
-use fetch_url::{Checksum, Code, Error, Phase};
+use fetch_url::{Checksum, Error};
 
 use super::case_folding::CaseFolding;
 use crate::error::usage_error;
 use crate::job::FileId;
-
-/// Creates a directory and its parents.
-pub(super) fn make_directory(path: &Path) -> Result<(), Error> {
-    if path.as_os_str().is_empty() {
-        return Ok(());
-    }
-    let failed = |error| Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {error}", path.display()));
-    fs::create_dir_all(path).map_err(failed)
-}
 
 /// How a path was reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,13 +59,21 @@ const EXACT_MASK: u64 = (1 << 20) - 1;
 /// Marks the state of a finished file.
 const FINISHED: u32 = 1 << 31;
 
+/// Device, inode and time of creation of a finished file. The number of a file that was removed is used again for a new
+/// one, whose time differs. Some file systems do not have the time.
+type Identity = (u64, u64, Option<SystemTime>);
+
+fn identity(file: &Metadata) -> Identity {
+    (file.dev(), file.ino(), file.created().ok())
+}
+
 /// The files of one run.
 ///
 /// The trees grow by small nodes: a hash table would need the old and the new table at the same time to grow.
 ///
 /// Two paths can name one file: `f` and `./f`, a link to a directory, names that differ in case or Unicode
 /// normalisation. Paths are therefore compared by device and inode of the directory plus the file name, and finished
-/// files by their device and inode. Some file systems, such as those of FUSE, have a different inode for each spelling of
+/// files by their [`Identity`]. Some file systems, such as those of FUSE, have a different inode for each spelling of
 /// a name, so spellings that differ in case are compared, too, if the directory does not distinguish them.
 #[derive(Default)]
 pub(super) struct OutputPaths {
@@ -99,7 +99,7 @@ impl OutputPaths {
         Self { case_folding: CaseFolding::new(is_dry_run), ..Self::default() }
     }
 
-    /// Adds a file that the program itself writes. Fails with [`Code::Usage`] if another option names it. A device can
+    /// Adds a file that the program itself writes. Fails with [`fetch_url::Code::Usage`] if another option names it. A device can
     /// have the bytes of several options and transfers.
     pub(super) fn add_own(&mut self, path: &Path) -> Result<(), Error> {
         // /dev/stderr may be a regular file.
@@ -123,7 +123,7 @@ impl OutputPaths {
         !self.own.is_empty() && self.own.contains(&self.path_key(path))
     }
 
-    /// Fails with [`Code::Usage`] if the program itself writes the file.
+    /// Fails with [`fetch_url::Code::Usage`] if the program itself writes the file.
     pub(super) fn check_own(&self, path: &Path) -> Result<(), Error> {
         if self.own.is_empty() { Ok(()) } else { self.check_own_key(path, self.path_key(path)) }
     }
@@ -136,7 +136,7 @@ impl OutputPaths {
         Err(usage_error(detail).with_hint("choose another name with -o"))
     }
 
-    /// Reserves `path` for the transfer `number` of `url`, which must have `checksum`. Fails with [`Code::Usage`] if
+    /// Reserves `path` for the transfer `number` of `url`, which must have `checksum`. Fails with [`fetch_url::Code::Usage`] if
     /// another URL has reserved the path.
     pub(super) fn reserve(
         &self,
@@ -195,8 +195,8 @@ impl OutputPaths {
 
     /// Fails if the existing file at `path`, which would be replaced, was written by this run.
     pub(super) fn check_replaced(&self, path: &Path, file: &FileSink) -> Result<(), Error> {
-        match file.replaced_file_id() {
-            Some(id) if self.is_finished(id) => Err(conflict(path)),
+        match file.replaced_file() {
+            Some(file) if self.is_finished(identity(file)) => Err(conflict(path)),
             _ => Ok(()),
         }
     }
@@ -219,26 +219,26 @@ impl OutputPaths {
     }
 
     /// Records that this run has written the complete file at `path`, which has `checksum`.
-    pub(super) fn add_written(&self, path: &Path, checksum: Option<&Checksum>, id: FileId) {
+    pub(super) fn add_written(&self, path: &Path, checksum: Option<&Checksum>, file: &Metadata) {
         if let Some(owner) = self.owners.borrow_mut().get_mut(&self.path_key(path)) {
             owner.state = self.finished_with(checksum);
         }
-        self.add_finished(id);
+        self.add_finished(file);
     }
 
     /// Records that this run has finished the file.
-    pub(super) fn add_finished(&self, id: FileId) {
-        self.finished.borrow_mut().insert(self.hash.hash_one(id));
+    pub(super) fn add_finished(&self, file: &Metadata) {
+        self.finished.borrow_mut().insert(self.hash.hash_one(identity(file)));
     }
 
     /// Records an existing file that is kept. Returns `false` if this run has already recorded the same file under
     /// another name. For files with several hard links it always returns `true`.
     pub(super) fn add_kept(&self, file: &Metadata) -> bool {
         let is_single = file.is_file() && file.nlink() == 1;
-        !is_single || self.finished.borrow_mut().insert(self.hash.hash_one((file.dev(), file.ino())))
+        !is_single || self.finished.borrow_mut().insert(self.hash.hash_one(identity(file)))
     }
 
-    fn is_finished(&self, id: FileId) -> bool {
+    fn is_finished(&self, id: Identity) -> bool {
         self.finished.borrow().contains(&self.hash.hash_one(id))
     }
 
@@ -313,7 +313,7 @@ mod tests {
         }
         for name in ["README", "ReadMe", "Other", "\u{c4}"] {
             let error = reserve(9, name, name).expect_err(name);
-            assert_eq!(error.code(), Code::Usage, "{name}");
+            assert_eq!(error.code(), fetch_url::Code::Usage, "{name}");
         }
         assert!(reserve(4, "readme", "readme").expect("the same URL").is_repeated());
         assert!(paths.is_reserved(&path("README"), 9) && !paths.is_reserved(&path("README2"), 9));
@@ -330,7 +330,7 @@ mod tests {
         paths.end(1);
         assert_eq!(reserve(2), Reserved::Repeated { is_finished: false }, "the first one has failed");
         assert_eq!(reserve(3), Reserved::Active);
-        paths.add_written(&path, None, (1, 1));
+        paths.add_written(&path, None, &fs::metadata(directory.path()).expect("metadata"));
         paths.end(2);
         assert_eq!(reserve(3), Reserved::Repeated { is_finished: true });
     }
@@ -353,9 +353,21 @@ mod tests {
         assert_eq!(reserve(1, "first").expect("a path"), Reserved::First);
         paths.end(1);
         assert!(reserve(1, "alternative").expect("the same transfer").is_repeated());
-        paths.add_written(&path, None, (1, 1));
+        paths.add_written(&path, None, &fs::metadata(directory.path()).expect("metadata"));
         paths.end(1);
         assert_eq!(reserve(2, "first").expect("a path"), Reserved::Repeated { is_finished: true });
+    }
+
+    #[test]
+    fn file_with_the_inode_of_a_finished_file_is_another_one_if_it_was_created_later() {
+        let paths = OutputPaths::default();
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = fs::metadata(directory.path()).expect("metadata");
+        paths.add_finished(&file);
+        let (device, inode, created) = identity(&file);
+        assert!(paths.is_finished((device, inode, created)));
+        let later = created.unwrap_or(SystemTime::UNIX_EPOCH) + std::time::Duration::from_millis(1);
+        assert!(!paths.is_finished((device, inode, Some(later))));
     }
 
     #[test]

@@ -121,7 +121,7 @@ async fn run_stages(
     let Some(response) = special_content(response, transfer, run).await? else { return Ok(()) };
     if matches!(response.content, Content::Unchanged) && !run.options.head {
         report.is_skipped = true;
-        report.file_id = file.as_ref().and_then(FileSink::replaced_file_id);
+        report.unchanged = file.as_ref().and_then(FileSink::replaced_file).cloned().map(Box::new);
         return Ok(());
     }
 

@@ -250,11 +250,11 @@ impl FileSink {
         part.state.mode &= source.permissions().mode() | 0o700;
     }
 
-    /// Returns device and inode of the existing file that is replaced, or `None` if it has other hard links, which keep
-    /// its content.
-    pub fn replaced_file_id(&self) -> Option<(u64, u64)> {
+    /// Returns the metadata of the existing file that is replaced, or `None` if it has other hard links, which keep its
+    /// content.
+    pub fn replaced_file(&self) -> Option<&Metadata> {
         let FileKind::Part(part) = &self.kind else { return None };
-        part.replaced.as_ref().filter(|file| file.nlink() == 1).map(file_id)
+        part.replaced.as_ref().filter(|file| file.nlink() == 1)
     }
 
     /// Returns device and inode of the existing file that is replaced, also if it has other hard links.

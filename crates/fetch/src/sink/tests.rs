@@ -156,7 +156,10 @@ fn replacement_is_private_until_it_is_complete_and_gets_the_permissions_of_the_r
 fn replaced_file_is_identified_unless_another_name_keeps_its_content() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("x");
-    let replaced = || FileSink::open(&path, FileOptions::default()).expect("a file").replaced_file_id();
+    let replaced = || {
+        let file = FileSink::open(&path, FileOptions::default()).expect("a file");
+        file.replaced_file().map(|file| (file.dev(), file.ino()))
+    };
     assert_eq!(replaced(), None);
     std::fs::write(&path, "old").expect("a file");
     let metadata = std::fs::metadata(&path).expect("a file");

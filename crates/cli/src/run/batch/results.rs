@@ -17,19 +17,19 @@ impl Batch {
     /// of a queue are not recorded: a worker may run for months, while other programs take them away.
     pub(super) fn record_result(&self, transfer: &Transfer, report: &TransferReport) -> Disposition {
         let is_line = transfer.lease.is_some();
-        if let (Some(id), true) = (report.file_id, report.is_skipped && !is_line) {
-            self.run.output_paths.add_finished(id);
+        if let (Some(file), true) = (&report.unchanged, report.is_skipped && !is_line) {
+            self.run.output_paths.add_finished(file);
         }
         let path = report.file.as_deref().filter(|_| !self.run.has_single_transfer());
         let saved = report.receipt.as_ref().and_then(|receipt| receipt.file.as_ref());
         // Devices are not recorded.
         let file = path.zip(saved);
         if let Some((path, file)) = file.filter(|_| !is_line) {
-            let id = file.id();
+            let file = file.metadata();
             match transfer.entry {
                 // The path of an entry is not reserved.
-                Some(_) => self.run.output_paths.add_finished(id),
-                None => self.run.output_paths.add_written(path, transfer.checksum.as_ref(), id),
+                Some(_) => self.run.output_paths.add_finished(file),
+                None => self.run.output_paths.add_written(path, transfer.checksum.as_ref(), file),
             }
         }
         let Some(log) = self.run.log_of_results() else { return Disposition::Final };
