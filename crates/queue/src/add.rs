@@ -105,6 +105,7 @@ impl Queue {
                 Err(error) if attempt < MAX_RESENDS && error.code() == Code::TimedOut => {
                     tokio::time::sleep(RESEND_WAIT).await;
                 }
+                Err(error) => return Err(self.deletion_or(error).await),
                 added => return added,
             }
         }

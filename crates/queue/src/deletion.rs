@@ -1,4 +1,4 @@
-//! Finds out that a queue was deleted while a worker runs, by `Queue::drop` or with the storage of the server.
+//! Finds out that a queue was deleted while a worker or `add` runs, by `Queue::drop` or with the storage of the server.
 
 use std::time::Duration;
 
@@ -38,8 +38,20 @@ impl Queue {
         }
     }
 
+    /// Returns the error that the queue was deleted, if this is why a request failed: nothing receives a message whose
+    /// stream does not exist.
+    pub(crate) async fn deletion_or(&self, error: Error) -> Error {
+        match error.code() {
+            Code::Unsupported | Code::PeerMisbehaved => match self.lines_state().await {
+                LinesState::Deleted(deletion) => deletion,
+                LinesState::Exists(_) | LinesState::Unknown => error,
+            },
+            _ => error,
+        }
+    }
+
     fn deletion(&self, what: &str) -> Error {
-        let detail = format!("the queue {} {what} while this worker was running", self.name);
+        let detail = format!("the queue {} {what} while this command was running", self.name);
         Error::new(Code::NotFound, Phase::Reply, detail)
     }
 }

@@ -288,3 +288,22 @@ fn lines_of_a_slow_producer_are_stored_before_the_next_one_arrives() {
     assert_eq!(add.wait(), Some(0));
     assert_eq!(site.count("waiting"), 4);
 }
+
+#[test]
+fn add_to_a_queue_that_was_dropped_and_created_again_ends_with_not_found() {
+    use std::io::Write as _;
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    let mut add = fetch_url_command();
+    add.args(["queue", "add", &site.queue(), "--input-file", "-"]).stdin(Stdio::piped());
+    let mut add = Running(add.stdout(Stdio::null()).spawn().expect("it starts"));
+    let mut producer = add.0.stdin.take().expect("a pipe");
+    writeln!(producer, "{}", site.http.url("b")).expect("written");
+    site.wait_for_count("waiting", |count| count == 2);
+    site.run(&["drop", &site.queue()]).assert_exit(0);
+    site.add(&["c"]);
+    writeln!(producer, "{}", site.http.url("d")).expect("written");
+    drop(producer);
+    assert_eq!(add.wait(), Some(78));
+    assert_eq!(site.count("waiting"), 1);
+}
