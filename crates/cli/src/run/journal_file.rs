@@ -16,6 +16,13 @@ use crate::report::TransferReport;
 
 /// Age in seconds from which a time in a listing is reliable: two changes within a minute may have the same time.
 const MIN_RELIABLE_AGE: i64 = 120;
+/// Time zones differ from UTC by a multiple of this many seconds.
+const ZONE_STEP: i64 = 15 * 60;
+/// The maximum difference between a time in any time zone and the same time in UTC, with daylight saving time.
+const MAX_ZONE_OFFSET: i64 = 15 * 60 * 60;
+/// The number of seconds by which rounding to minutes may change a time.
+const ROUNDING: i64 = 60;
+const DAY: i64 = 24 * 60 * 60;
 
 /// The journal of a batch or mirror.
 pub(crate) struct JournalFile {
@@ -73,8 +80,8 @@ impl JournalFile {
     }
 
     /// Returns `true` if an earlier run fetched the file, but its version cannot be compared with the listing, so that
-    /// metadata must be requested to detect a change: the listing states no modification time, or the file was not the
-    /// version that is listed.
+    /// metadata must be requested to detect a change: the listing states no modification time, or the file was perhaps not
+    /// the version that is listed.
     pub(super) fn needs_metadata(&self, transfer: &Transfer, path: &Path) -> bool {
         let Some(entry) = transfer.entry.as_deref() else { return false };
         let Some(file) = regular_file(path) else { return false };
@@ -106,7 +113,12 @@ impl JournalFile {
         file: &Metadata,
         report: &TransferReport,
     ) -> Option<Error> {
-        let is_listed_version = report.listed_size.is_none_or(|size| size == file.len());
+        let has_listed_size = report.listed_size.is_none_or(|size| size == file.len());
+        let has_listed_time = match (transfer.entry.as_deref(), &report.meta) {
+            (Some(entry), Some(meta)) => has_listed_time(entry, meta),
+            _ => true,
+        };
+        let is_listed_version = has_listed_size && has_listed_time;
         let source = if is_listed_version { source(transfer) } else { unlisted_source(transfer) };
         let facts = match transfer.entry.as_deref() {
             None => String::new(),
@@ -152,8 +164,9 @@ fn source(transfer: &Transfer) -> String {
     }
 }
 
-/// Returns the source of a file that is not the version in the listing, such as an error page with status 200: what the
-/// listing states belongs to it, so that a changed line of the listing is enough to fetch the file again.
+/// Returns the source of a file that is not the version in the listing, such as an error page with status 200 or the old
+/// version from a cache: what the listing states belongs to it, so that a changed line of the listing is enough to fetch
+/// the file again.
 fn unlisted_source(transfer: &Transfer) -> String {
     let listed = transfer.entry.as_deref().and_then(facts_from_listing).unwrap_or_default();
     format!("{} {listed}", source(transfer))
@@ -177,6 +190,21 @@ fn facts_from_metadata(meta: &Meta) -> Option<String> {
     let is_known = meta.validator.is_some() || meta.head.modified.is_some();
     let validator = meta.validator.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
     is_known.then(|| format!("{size} {} {validator}", meta.head.modified.unwrap_or_default()))
+}
+
+/// Returns `true` unless the modification times of object and entry show that they are different versions. Listings round
+/// times to minutes, or to days if they state no time of day, and may be in any time zone. Times of links are not
+/// compared: they are those of the links or of their targets.
+fn has_listed_time(entry: &FileEntry, meta: &Meta) -> bool {
+    let is_comparable = matches!(entry.url, Url::Http(_) | Url::Ftp(_)) && entry.uncertain_kind.is_none();
+    let times = entry.modified.zip(meta.head.modified).filter(|_| is_comparable);
+    let Some((listed, modified)) = times else { return true };
+    let difference = modified.saturating_sub(listed);
+    if listed % DAY == 0 {
+        return (-MAX_ZONE_OFFSET..DAY + MAX_ZONE_OFFSET).contains(&difference);
+    }
+    let is_zone_offset = (-MAX_ZONE_OFFSET..=MAX_ZONE_OFFSET).contains(&difference);
+    is_zone_offset && (difference + ROUNDING).rem_euclid(ZONE_STEP) <= 2 * ROUNDING
 }
 
 /// Returns `true` if the object was modified so recently that a second change within the same minute would not show in

@@ -12,6 +12,7 @@ mod index_pages;
 mod interrupted_runs;
 mod limits;
 mod listed_sizes;
+mod listed_times;
 mod local;
 mod news;
 mod own_pages;

@@ -1,0 +1,103 @@
+//! Files whose modification time differs from the time in the listing.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use crate::support::mirror::{index_page, run_mirror};
+use crate::support::{http_server, temp_dir};
+use fetch_url_tests::{HttpResponse, HttpServer};
+
+/// A server with the file `/d/f` and its listing.
+struct Site {
+    server: HttpServer,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    /// The columns after the name in the listing.
+    listed: &'static str,
+    file: HttpResponse,
+}
+
+impl Site {
+    fn new(listed: &'static str, file: HttpResponse) -> Self {
+        let state = Arc::new(Mutex::new(State { listed, file }));
+        let current = state.clone();
+        let server = http_server(move |request| {
+            let state = current.lock().expect("a state");
+            match request.path().as_str() {
+                "/d/" => index_page(&format!("<a href=\"f\">f</a>    {}\r\n", state.listed)),
+                _ => state.file.clone(),
+            }
+        });
+        Self { server, state }
+    }
+
+    fn set_listed(&self, listed: &'static str) {
+        self.state.lock().expect("a state").listed = listed;
+    }
+
+    fn set_file(&self, file: HttpResponse) {
+        self.state.lock().expect("a state").file = file;
+    }
+
+    /// Mirrors the directory and returns the methods of the requests for the file.
+    fn mirror(&self, target: &Path) -> Vec<String> {
+        let before = self.server.requests().len();
+        run_mirror(&self.server.url("/d/"), target, "").assert_exit(0);
+        let requests = self.server.requests();
+        let of_file = requests[before..].iter().filter(|request| request.path() == "/d/f");
+        of_file.map(|request| request.method.clone()).collect()
+    }
+}
+
+fn file(modified: &str, content: &str) -> HttpResponse {
+    HttpResponse::new(200).header("Last-Modified", modified).body(content)
+}
+
+fn content(directory: &Path) -> String {
+    fs::read_to_string(directory.join("f")).unwrap_or_default()
+}
+
+/// A cache, or a server behind a load balancer, sends the old version although the listing shows the new one.
+#[test]
+fn old_version_under_new_listed_time_is_replaced_when_the_server_sends_the_new_one() {
+    const OLD: &str = "Wed, 01 Jan 2020 10:00:00 GMT";
+    const NEW: &str = "Mon, 01 Jun 2020 11:07:09 GMT";
+    for (old, new) in [
+        ("01-Jan-2020 10:00    3", "01-Jun-2020 11:07    3"),
+        ("01-Jan-2020 10:00    0.1K", "01-Jun-2020 11:07    0.1K"),
+        ("01-Jan-2020 10:00    -", "01-Jun-2020 11:07    -"),
+        ("01-Jan-2020    3", "01-Jun-2020    3"),
+    ] {
+        let (site, dir) = (Site::new(old, file(OLD, "old")), temp_dir());
+        assert_eq!(site.mirror(dir.path()), ["GET"], "{new}");
+        site.set_listed(new);
+        assert_eq!(site.mirror(dir.path()), ["GET"], "{new}");
+        assert_eq!(site.mirror(dir.path()), ["HEAD"], "the old version is not transferred again: {new}");
+        site.set_file(file(NEW, "new"));
+        assert_eq!(site.mirror(dir.path()), ["HEAD", "GET"], "{new}");
+        assert_eq!(content(dir.path()), "new", "{new}");
+        assert_eq!(site.mirror(dir.path()), [""; 0], "{new}");
+    }
+}
+
+#[test]
+fn no_metadata_are_requested_if_the_times_differ_by_rounding_or_time_zone() {
+    for (listed, modified) in [
+        ("01-Dec-1994 12:34    3", "Thu, 01 Dec 1994 12:34:59 GMT"),
+        ("01-Dec-1994 12:35    3", "Thu, 01 Dec 1994 12:34:31 GMT"),
+        ("01-Dec-1994 12:34:56    3", "Thu, 01 Dec 1994 12:34:56 GMT"),
+        ("01-Dec-1994 14:34    3", "Thu, 01 Dec 1994 12:34:56 GMT"),
+        ("01-Dec-1994 18:19    3", "Thu, 01 Dec 1994 12:34:56 GMT"),
+        ("30-Nov-1994 22:34    3", "Thu, 01 Dec 1994 12:34:56 GMT"),
+        ("01-Dec-1994    3", "Thu, 01 Dec 1994 12:34:56 GMT"),
+        ("02-Dec-1994    3", "Thu, 01 Dec 1994 12:34:56 GMT"),
+        ("01-Dec-1994    3", "Fri, 02 Dec 1994 10:00:00 GMT"),
+    ] {
+        let (site, dir) = (Site::new(listed, file(modified, "old")), temp_dir());
+        assert_eq!(site.mirror(dir.path()), ["GET"], "{listed}");
+        assert_eq!(site.mirror(dir.path()), [""; 0], "{listed}, {modified}");
+    }
+}
