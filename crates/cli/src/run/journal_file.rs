@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fetch_url::mirror::{FileEntry, Journal};
+use fetch_url::response::Validator;
 use fetch_url::url::{Url, mask_password};
 use fetch_url::{Error, Meta};
 use tokio::sync::Notify;
@@ -91,13 +92,21 @@ impl JournalFile {
             || journal.contains_source(&name, &unlisted_source(transfer), &file)
     }
 
-    /// Returns `true` if the metadata of the server matches the file.
+    /// Returns `true` if the metadata of the server matches the file. If they show that the file is the version in the
+    /// listing, it is recorded as that one, so that the next run need not request them.
     pub(super) fn is_same(&self, transfer: &Transfer, path: &Path, meta: &Meta) -> bool {
-        let (Some(file), Some(facts)) = (regular_file(path), facts_from_metadata(meta)) else { return false };
-        let (name, journal) = (name(transfer, path), self.journal.borrow());
-        [source(transfer), unlisted_source(transfer)]
+        let Some(file) = regular_file(path) else { return false };
+        let (name, sources) = (name(transfer, path), [source(transfer), unlisted_source(transfer)]);
+        let is_same = possible_facts(meta, file.len())
             .iter()
-            .any(|source| journal.has(&name, source, &facts, &file))
+            .any(|facts| sources.iter().any(|source| self.journal.borrow().has(&name, source, facts, &file)));
+        let listed = transfer.entry.as_deref().filter(|entry| is_listed_version(entry, meta, file.len()));
+        if let (true, Some(facts)) = (is_same, listed.and_then(facts_from_listing)) {
+            // The next run requests the metadata again if this line cannot be written.
+            let _ = self.journal.borrow_mut().add(&name, &sources[0], &facts, &file);
+            self.new_lines.notify_one();
+        }
+        is_same
     }
 
     /// Returns `true` if earlier runs have recorded files.
@@ -114,21 +123,18 @@ impl JournalFile {
         report: &TransferReport,
     ) -> Option<Error> {
         let has_listed_size = report.listed_size.is_none_or(|size| size == file.len());
-        let has_listed_time = match (transfer.entry.as_deref(), &report.meta) {
-            (Some(entry), Some(meta)) => has_listed_time(entry, meta),
-            _ => true,
-        };
-        let is_listed_version = has_listed_size && has_listed_time;
-        let source = if is_listed_version { source(transfer) } else { unlisted_source(transfer) };
-        let facts = match transfer.entry.as_deref() {
-            None => String::new(),
+        let meta = report.meta.as_deref();
+        let (source, facts) = match transfer.entry.as_deref() {
+            None => (source(transfer), String::new()),
             Some(entry) => {
-                let meta = report.meta.as_ref();
-                let is_settled = meta.is_none_or(|meta| !is_recent(entry, meta));
-                let facts = facts_from_listing(entry).filter(|_| is_listed_version && is_settled);
+                let is_listed = has_listed_size
+                    && meta.is_none_or(|meta| has_listed_time(entry, meta) && !is_recent(entry, meta));
+                let facts = facts_from_listing(entry).filter(|_| is_listed);
+                let source = if is_listed { source(transfer) } else { unlisted_source(transfer) };
                 // `?` means that nothing is known about the version; the entry only records that this program created
                 // the file.
-                facts.or_else(|| facts_from_metadata(meta?)).unwrap_or_else(|| "?".to_owned())
+                let facts = facts.or_else(|| facts_from_metadata(meta?, meta?.head.size));
+                (source, facts.unwrap_or_else(|| "?".to_owned()))
             }
         };
         self.journal.borrow_mut().add(&name(transfer, path), &source, &facts, file).err()
@@ -183,13 +189,30 @@ fn facts_from_listing(entry: &FileEntry) -> Option<String> {
     }
 }
 
-/// Returns size, modification time and validator from the metadata of the object, or `None` if it has neither time nor
-/// validator.
-fn facts_from_metadata(meta: &Meta) -> Option<String> {
-    let size = meta.head.size.map_or_else(|| "-".to_owned(), |size| size.to_string());
+/// Returns the facts that the journal has if it records the version that `meta` describes, of which the file has
+/// `file_size` bytes. The response to GET may have stated a size that the response to HEAD lacks, or the other way round:
+/// an absent size is ignored if the strong entity tag is equal.
+fn possible_facts(meta: &Meta, file_size: u64) -> Vec<String> {
+    let size = meta.head.size;
+    let other_size = if size.is_none() { Some(file_size) } else { None };
+    let has_strong_tag = matches!(meta.validator, Some(Validator::ETag(_)));
+    let sizes = [Some(size), has_strong_tag.then_some(other_size)];
+    sizes.into_iter().flatten().filter_map(|size| facts_from_metadata(meta, size)).collect()
+}
+
+/// Returns `size`, and modification time and validator from the metadata of the object, or `None` if it has neither time
+/// nor validator.
+fn facts_from_metadata(meta: &Meta, size: Option<u64>) -> Option<String> {
+    let size = size.map_or_else(|| "-".to_owned(), |size| size.to_string());
     let is_known = meta.validator.is_some() || meta.head.modified.is_some();
     let validator = meta.validator.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
     is_known.then(|| format!("{size} {} {validator}", meta.head.modified.unwrap_or_default()))
+}
+
+/// Returns `true` if the metadata of the object show that a file of `file_size` bytes is the version in the listing.
+fn is_listed_version(entry: &FileEntry, meta: &Meta, file_size: u64) -> bool {
+    let has_listed_size = entry.size.is_none_or(|size| size == file_size);
+    has_listed_size && meta.head.modified.is_some() && has_listed_time(entry, meta) && !is_recent(entry, meta)
 }
 
 /// Returns `true` unless the modification times of object and entry show that they are different versions. Listings round

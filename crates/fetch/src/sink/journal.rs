@@ -61,8 +61,9 @@ pub struct Journal {
     has_earlier_entries: bool,
     synced: Instant,
     is_syncing: Arc<AtomicBool>,
-    /// A write has failed, so that the last line may be truncated. Nothing is written after it.
-    is_broken: bool,
+    /// Nothing is written: the journal was opened for reading, or a write has failed, so that the last line may be
+    /// truncated.
+    is_read_only: bool,
 }
 
 /// Size and modification time of a file when it was finished.
@@ -179,6 +180,7 @@ impl Journal {
         let first = first_line(&file).map_err(cannot)?;
         check(path, &first, subject)?;
         let mut this = Self::empty(file, path, subject);
+        this.is_read_only = true;
         this.done = this.read().map_err(cannot)?.done();
         this.has_earlier_entries = !this.done.is_empty();
         Ok(Some(this))
@@ -197,7 +199,7 @@ impl Journal {
             has_earlier_entries: false,
             synced: Instant::now(),
             is_syncing: Arc::default(),
-            is_broken: false,
+            is_read_only: false,
         }
     }
 
@@ -224,7 +226,7 @@ impl Journal {
     /// # Errors
     /// [`Code::SinkFailed`] if lines cannot be written. After that, nothing is recorded.
     pub fn add(&mut self, path: &str, source: &str, facts: &str, file: &Metadata) -> Result<(), Error> {
-        if self.is_broken {
+        if self.is_read_only {
             return Ok(());
         }
         let entry = Entry::new(path, source, facts, file);
@@ -253,11 +255,11 @@ impl Journal {
     /// [`Code::SinkFailed`] if lines cannot be written.
     pub fn flush(&mut self) -> Result<(), Error> {
         let lines = std::mem::take(&mut self.pending);
-        if lines.is_empty() || self.is_broken {
+        if lines.is_empty() || self.is_read_only {
             return Ok(());
         }
         let written = (&*self.file).write_all(&lines);
-        self.is_broken = written.is_err();
+        self.is_read_only = written.is_err();
         written.map_err(|error| self.failed(error))
     }
 
@@ -275,7 +277,7 @@ impl Journal {
 
     /// Writes all lines and syncs the finished files to the disk.
     pub fn sync(&mut self) {
-        if self.flush().is_ok() && !self.is_broken && self.lines > 0 {
+        if self.flush().is_ok() && !self.is_read_only && self.lines > 0 {
             // Files that cannot be synced are fetched again after a power failure.
             let _ = sync(&self.file, self.lines);
         }

@@ -1,10 +1,10 @@
-//! Files whose modification time differs from the time in the listing.
+//! The modification times of files and of their lines in the listing.
 
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::support::mirror::{index_page, run_mirror};
+use crate::support::mirror::{MIRROR_JOURNAL, index_page, run_mirror};
 use crate::support::{http_server, temp_dir};
 use fetch_url_tests::{HttpResponse, HttpServer};
 
@@ -99,5 +99,52 @@ fn no_metadata_are_requested_if_the_times_differ_by_rounding_or_time_zone() {
         let (site, dir) = (Site::new(listed, file(modified, "old")), temp_dir());
         assert_eq!(site.mirror(dir.path()), ["GET"], "{listed}");
         assert_eq!(site.mirror(dir.path()), [""; 0], "{listed}, {modified}");
+    }
+}
+
+/// The second run may come so soon that the object could have changed again within the listed minute.
+#[test]
+fn metadata_of_recently_modified_file_are_requested_instead_of_the_file() {
+    const FUTURE: &str = "Sat, 01 Jan 2125 12:34:56 GMT";
+    let (site, dir) = (Site::new("01-Jan-2125 12:34    3", file(FUTURE, "new")), temp_dir());
+    for expected in [&["GET"][..], &["HEAD"], &["HEAD"]] {
+        assert_eq!(site.mirror(dir.path()), expected);
+    }
+    site.set_file(file("Sat, 01 Jan 2125 12:34:57 GMT", "two"));
+    assert_eq!(site.mirror(dir.path()), ["HEAD", "GET"]);
+    assert_eq!(content(dir.path()), "two");
+}
+
+#[test]
+fn metadata_of_file_that_was_recent_are_requested_only_once() {
+    let (site, dir) =
+        (Site::new("01-Dec-1994 12:34    3", file("Thu, 01 Dec 1994 12:34:56 GMT", "new")), temp_dir());
+    assert_eq!(site.mirror(dir.path()), ["GET"]);
+    // The line that a run in the minute after the modification would have written.
+    let (journal, url) = (dir.path().join(MIRROR_JOURNAL), site.server.url("/d/f"));
+    let text = fs::read_to_string(&journal).expect("a journal");
+    let recent = text.replace(&format!("\"source\":\"{url}\""), &format!("\"source\":\"{url} 3 786285240\""));
+    let recent = recent.replace("\"facts\":\"3 786285240\"", "\"facts\":\"3 786285296 -\"");
+    assert!(recent.contains("f 3 786285240\"") && recent.contains("\"3 786285296 -\""), "{text}");
+    fs::write(&journal, &recent).expect("a journal");
+    let result = run_mirror(&site.server.url("/d/"), dir.path(), "--dry-run");
+    assert!(!result.assert_exit(0).stderr.contains("journal"), "{}", result.stderr);
+    assert_eq!(fs::read_to_string(&journal).expect("a journal"), recent);
+    assert_eq!(site.mirror(dir.path()), ["HEAD"]);
+    assert_eq!(site.mirror(dir.path()), [""; 0]);
+}
+
+/// Apache states no Content-Length in its responses to HEAD for empty files.
+#[test]
+fn file_is_unchanged_if_the_response_to_head_lacks_only_the_size() {
+    let server = http_server(|request| match (request.path().as_str(), &*request.method) {
+        ("/d/", _) => index_page("<a href=\"empty\">empty</a>\r\n"),
+        (_, "HEAD") => HttpResponse::new(200).header("ETag", "\"0-1\"").until_close(""),
+        _ => HttpResponse::new(200).header("ETag", "\"0-1\"").body(""),
+    });
+    let dir = temp_dir();
+    for expected in ["1 file,", "0 files,"] {
+        let result = run_mirror(&server.url("/d/"), dir.path(), "");
+        result.assert_exit(0).assert_stderr_contains(expected);
     }
 }
