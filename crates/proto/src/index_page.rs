@@ -320,6 +320,7 @@ fn plain_child(directory: &str, href: &str) -> Option<Entry> {
 /// Returns the entry of `url` if it is directly below `directory`. Percent-encoding is ignored in the comparison.
 fn child_entry(directory: &str, url: &str) -> Option<Entry> {
     let url = canonical_url(url.split('#').next().unwrap_or(url))?;
+    let url = without_typecode(url);
     let (start, below) = url.split_at(url.trim_end_matches('/').rfind('/')? + 1);
     if start != directory && decode_segments(start) != decode_segments(directory) {
         return None;
@@ -331,6 +332,19 @@ fn child_entry(directory: &str, url: &str) -> Option<Entry> {
     let kind = if below.ends_with('/') { EntryKind::Directory } else { EntryKind::File };
     let name = PercentEncoded::from(name).decode().into_owned();
     Some(Entry { name, url: Some(url), ..Entry::new(kind) })
+}
+
+/// Removes the typecode of an ftp URL, which is no part of the name (RFC 1738 §3.2.2): squid links to each file a second
+/// time with `;type=i`.
+fn without_typecode(mut url: String) -> String {
+    let is_ftp = url.starts_with("ftp:") || url.starts_with("ftps:");
+    let typecode = url.rfind(';').filter(|_| is_ftp);
+    if let Some(start) = typecode.filter(|start| {
+        matches!(url[start + 1..].to_ascii_lowercase().as_str(), "type=a" | "type=d" | "type=i")
+    }) {
+        url.truncate(start);
+    }
+    url
 }
 
 /// Returns the segments between the slashes, percent-decoded.

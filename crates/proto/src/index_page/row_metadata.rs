@@ -1,5 +1,7 @@
 //! Modification time and size in the text after a link of an index page.
 
+use std::iter::Peekable;
+
 use crate::calendar::to_timestamp;
 
 const MONTHS: [&str; 12] =
@@ -21,7 +23,11 @@ impl RowMetadata {
         let mut words = text.split_whitespace().peekable();
         while let Some(word) = words.next() {
             let (day, time) = word.split_once('T').map_or((word, None), |(day, time)| (day, Some(time)));
-            if let (None, Some(day)) = (found.modified, parse_date(day)) {
+            if let Some(month) = parse_month(word) {
+                if let (Some(day), None) = (parse_ls_date(month, &mut words), found.modified) {
+                    found.modified = timestamp_of(day, None);
+                }
+            } else if let (None, Some(day)) = (found.modified, parse_date(day)) {
                 let time = time.or_else(|| words.next_if(|next| parse_time(next).is_some()));
                 found.modified = timestamp_of(day, time);
             } else if let (None, Ok(size)) = (found.size, word.parse()) {
@@ -48,15 +54,31 @@ fn parse_date(word: &str) -> Option<(i64, i64, i64)> {
     if parts.next().is_some() {
         return None;
     }
-    let month = match MONTHS.iter().position(|name| name.eq_ignore_ascii_case(month)) {
-        Some(index) => index as i64 + 1,
-        None => parse_digits(month, 2)?,
-    };
+    let month = parse_month(month).or_else(|| parse_digits(month, 2))?;
     match (first.len(), last.len()) {
         (4, 1..=2) => Some((parse_digits(first, 4)?, month, parse_digits(last, 2)?)),
         (1..=2, 4) => Some((parse_digits(last, 4)?, month, parse_digits(first, 2)?)),
         _ => None,
     }
+}
+
+/// Parses the name of a month to its number.
+fn parse_month(name: &str) -> Option<i64> {
+    MONTHS.iter().position(|known| known.eq_ignore_ascii_case(name)).map(|index| index as i64 + 1)
+}
+
+/// Parses the words after the month of a date as `ls -l` writes it, `Nov 22 2026` or `Nov 22 08:45`, to year, month and
+/// day. Returns `None` if the date has no year.
+fn parse_ls_date<'a>(
+    month: i64,
+    words: &mut Peekable<impl Iterator<Item = &'a str>>,
+) -> Option<(i64, i64, i64)> {
+    let day = parse_digits(words.next_if(|word| parse_digits(word, 2).is_some())?, 2)?;
+    let year = words.next_if(|word| word.len() == 4 && parse_digits(word, 4).is_some());
+    if year.is_none() {
+        words.next_if(|word| parse_time(word).is_some());
+    }
+    Some((parse_digits(year?, 4)?, month, day))
 }
 
 /// Parses `08:45`, `08:45:13` and `08:45:13Z`.
@@ -97,6 +119,10 @@ mod tests {
             ("01-Dec-1994 12:34   -", Some(LISTED_TIME), None),
             ("31-Feb-1994 12:34 1", None, Some(1)),
             ("1-1-1-1 99:99 -1", None, None),
+            ("Dec 01  1994 16", Some(LISTED_TIME - 45_240), Some(16)),
+            ("Dec  1 1994 1k", Some(LISTED_TIME - 45_240), None),
+            ("Dec 01 12:34 16", None, Some(16)),
+            ("Dec 16", None, None),
             ("99999999999999999999", None, None),
             ("", None, None),
         ] {

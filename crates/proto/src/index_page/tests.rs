@@ -65,6 +65,28 @@ fn caddy_page_is_parsed() {
     );
 }
 
+/// The page of an FTP directory by the HTTP proxy squid.
+#[test]
+fn typecode_of_ftp_url_is_no_part_of_the_name() {
+    let row = |name: &str, typecode: &str| {
+        format!(
+            "<tr class=\"entry\"><td class=\"icon\"><a href=\"{name}\"><img src=\"/x.png\" alt=\"[FILE]\"></a></td>\
+             <td class=\"filename\"><a href=\"{name}\">{name}</a></td><td class=\"date\">Dec 01  1994</td>\
+             <td class=\"size\">      1k</td><td><a href=\"{name};{typecode}\"><img alt=\"[DOWNLOAD]\"></a></td></tr>"
+        )
+    };
+    let page = format!("<table>{}{}</table>", row("a.txt", "type=a"), row("b%20c", "TYPE=i"));
+    let midnight = Some(LISTED_TIME - 45_240);
+    let expected = [file("a.txt", None, midnight), file("b c", None, midnight)];
+    assert_eq!(rows(&page, "ftp://h/d/"), expected);
+    let url = entries("<a href=\"a;type=i\">a</a>", "ftp://h/d/")[0].url.clone();
+    assert_eq!(url.as_deref(), Some("ftp://h/d/a"));
+    let names = |url| {
+        entries("<a href=\"a;type=i\">a</a><a href=\"a;v=1\">a</a>", url).into_iter().map(|entry| entry.name)
+    };
+    assert!(names("http://h/d/").eq([b"a;type=i".to_vec(), b"a;v=1".to_vec()]));
+}
+
 #[test]
 fn plain_list_without_facts_is_parsed() {
     let page = "<ul>\n<li><a href=\"a.txt\">a.txt</a></li>\n<li><a href=\"d/\">d/</a></li>\n</ul>";
