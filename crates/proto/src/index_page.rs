@@ -8,6 +8,7 @@ mod listing_signs;
 mod open_elements;
 mod other_links;
 mod row_metadata;
+mod stray_text;
 
 use std::borrow::Cow;
 
@@ -20,6 +21,7 @@ use listing_signs::{has_page_parameter, is_next_page};
 use open_elements::OpenElements;
 use other_links::OtherLinks;
 use row_metadata::RowMetadata;
+use stray_text::{StrayText, is_link_text};
 
 use crate::html_tokens::HtmlTokens;
 use crate::{Entry, EntryKind};
@@ -54,6 +56,9 @@ pub struct IndexPage {
     has_other_pages: bool,
     signs: ListingSigns,
     other_links: OtherLinks,
+    stray_text: StrayText,
+    /// The text of the link to the entry that is being read.
+    link_text: String,
 }
 
 /// A link and the text after it.
@@ -79,6 +84,8 @@ impl IndexPage {
             has_other_pages: false,
             signs: ListingSigns::default(),
             other_links: OtherLinks::default(),
+            stray_text: StrayText::default(),
+            link_text: String::new(),
         }
     }
 
@@ -96,14 +103,17 @@ impl IndexPage {
     }
 
     /// Returns what is missing at the end of the part parsed so far: it ends within a tag, a comment, the text of a link or
-    /// an element with entries, or it links to other pages of the listing. At the end of the page, entries may be missing.
+    /// an element with entries, it links to other pages of the listing, or it has text that belongs to no entry, such as an
+    /// error message. At the end of the page, entries may be missing.
     pub fn missing_part(&self) -> Option<&'static str> {
         if self.ends_in_tag || self.is_in_link {
             Some("the end of the last tag of the page")
         } else if self.open_elements.have_entries() {
             Some("the end of the element with the entries")
+        } else if self.has_other_pages {
+            Some("the other pages of the listing")
         } else {
-            self.has_other_pages.then_some("the other pages of the listing")
+            self.stray_text.is_found().then_some("a listing without other text")
         }
     }
 
@@ -141,6 +151,7 @@ impl IndexPage {
         match &**tag.name {
             b"a" => {
                 self.is_in_link = true;
+                self.link_text.clear();
                 let href = value("href");
                 if href.is_none() {
                     self.other_links.begin(None);
@@ -202,6 +213,7 @@ impl IndexPage {
         }
         if entry.is_some() {
             self.open_elements.add_entry();
+            self.stray_text.add_entry();
         }
         let done = self.end_row();
         self.row = entry.map(|entry| OpenRow { entry, text: String::new() });
@@ -250,11 +262,23 @@ impl IndexPage {
         }
         if self.is_in_link {
             self.other_links.read_text(text);
+            if !self.stray_text.has_certain_entry() {
+                let remaining = MAX_FACTS_BYTES.saturating_sub(self.link_text.len());
+                self.link_text.push_str(&String::from_utf8_lossy(&text[..text.len().min(remaining)]));
+            }
             return;
         }
         if let Some(row) = &mut self.row {
             let remaining = MAX_FACTS_BYTES.saturating_sub(row.text.len());
             row.text.push_str(&String::from_utf8_lossy(&text[..text.len().min(remaining)]));
+        }
+    }
+
+    /// Compares the text of a link with the name of its entry, if no entry of the page is certain yet.
+    fn end_link(&mut self) {
+        let is_named = |row: &OpenRow| is_link_text(&self.link_text, &row.entry.name);
+        if !self.stray_text.has_certain_entry() && self.row.as_ref().is_some_and(is_named) {
+            self.stray_text.set_certain_entry();
         }
     }
 
@@ -266,6 +290,7 @@ impl IndexPage {
     /// Handles a token. Returns the entry that it completes, if any.
     fn handle_token(&mut self, token: Token) -> Option<Entry> {
         self.signs.read(&token);
+        self.stray_text.read(&token);
         match token {
             Token::StartTag(tag) => return self.handle_start_tag(&tag),
             Token::EndTag(tag) => {
@@ -275,6 +300,7 @@ impl IndexPage {
                     b"a" => {
                         self.is_in_link = false;
                         self.other_links.end();
+                        self.end_link();
                     }
                     b"tr" | b"li" | b"pre" | b"table" | b"ul" => return self.end_row(),
                     _ => self.separate_words(),

@@ -337,6 +337,26 @@ fn file_whose_link_has_become_another_form_is_kept() {
 }
 
 #[test]
+fn nothing_is_deleted_after_a_listing_with_an_error_message() {
+    for text in
+        ["<br>\n<b>Fatal error</b>: out of memory\n", "... (1 more entry not shown)\n", "</pre></html><pre>x"]
+    {
+        let (site, dir) = (Site::new(), temp_dir());
+        let page = |rows: &str| {
+            html_reply(format!(
+                "<html><h1>Index of /d/</h1><pre><a href=\"../\">../</a>\n{rows}</pre></html>"
+            ))
+        };
+        site.set_reply("/d/", page("<a href=\"a\">a</a> 1\n<a href=\"b\">b</a> 1\n"));
+        site.run_mirror(dir.path(), "").assert_exit(0);
+        site.set_reply("/d/", page(&format!("<a href=\"b\">b</a> 1\n{text}")));
+        let result = site.run_mirror(dir.path(), "--delete");
+        assert_eq!(list_files(dir.path()), ["a", "b"], "{text}: {}", result.stderr);
+        assert!(result.stderr.contains("its listing may be incomplete"), "{text}: {}", result.stderr);
+    }
+}
+
+#[test]
 fn directory_whose_link_leads_to_another_server_is_kept() {
     let (site, dir) = (Site::new(), temp_dir());
     site.run_mirror(dir.path(), "").assert_exit(0);

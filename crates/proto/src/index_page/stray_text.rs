@@ -1,0 +1,236 @@
+//! Text in an index page that belongs to no entry, such as an error message of the program that has generated the page.
+//! Entries may be missing in its place.
+
+use html5gum::emitters::default::Token;
+
+/// The maximum number of nested lists. Text in lists within more is not examined.
+const MAX_DEPTH: usize = 32;
+/// The maximum number of bytes of a row that are examined.
+const MAX_ROW_BYTES: usize = 512;
+/// The words of headings and sums between and below the entries, in lower case.
+const SUM_WORDS: [&str; 15] = [
+    "and",
+    "byte",
+    "bytes",
+    "directories",
+    "directory",
+    "file",
+    "files",
+    "folder",
+    "folders",
+    "in",
+    "item",
+    "items",
+    "parent",
+    "size",
+    "total",
+];
+
+/// A list of entries that has no end yet.
+struct List {
+    kind: ListKind,
+    /// An entry is in this list, and in no list within it.
+    has_entries: bool,
+    row_has_link: bool,
+    /// The text of the row without a link.
+    row: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ListKind {
+    /// `dl`, whose rows begin with `dt`.
+    Definitions,
+    /// `ol` or `ul`, whose rows are `li`.
+    Items,
+    /// `pre`, whose rows are lines.
+    Lines,
+    /// `table`, whose rows are `tr`.
+    Table,
+}
+
+impl ListKind {
+    const fn from_name(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"dl" => Self::Definitions,
+            b"ol" | b"ul" => Self::Items,
+            b"pre" => Self::Lines,
+            b"table" => Self::Table,
+            _ => return None,
+        })
+    }
+
+    /// Returns the kind of the lists in which a tag of this name separates rows.
+    const fn of_separator(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"dt" => Self::Definitions,
+            b"li" => Self::Items,
+            b"br" | b"hr" => Self::Lines,
+            b"tr" => Self::Table,
+            _ => return None,
+        })
+    }
+}
+
+/// Reads the tokens of a page and searches them for stray text.
+#[derive(Default)]
+pub(super) struct StrayText {
+    lists: Vec<List>,
+    is_found: bool,
+    is_in_link: bool,
+    /// Elements whose text is no content of a list: scripts, headings of columns, the signature of the server.
+    ignored_elements: u32,
+    has_entries: bool,
+    /// An entry is in a list, or the text of its link is its name.
+    has_certain_entry: bool,
+    /// The page has ended after its entries.
+    is_after_end: bool,
+}
+
+impl StrayText {
+    /// Returns `true` if the part read so far has stray text: a row of a list without a link after the first entry, text
+    /// after the end of the page, a message of PHP, or only links with other texts than their names outside of lists.
+    pub(super) const fn is_found(&self) -> bool {
+        self.is_found || (self.has_entries && !self.has_certain_entry)
+    }
+
+    /// Reads a token of the page.
+    pub(super) fn read(&mut self, token: &Token) {
+        match token {
+            Token::StartTag(tag) => self.start(&tag.name),
+            Token::EndTag(tag) => self.end(&tag.name),
+            Token::String(text) => self.read_text(&String::from_utf8_lossy(text)),
+            _ => {}
+        }
+    }
+
+    /// Records that the last link leads to an entry.
+    pub(super) fn add_entry(&mut self) {
+        self.has_entries = true;
+        if let Some(list) = self.lists.last_mut() {
+            list.has_entries = true;
+            self.has_certain_entry = true;
+        }
+    }
+
+    /// Returns `true` if an entry is in a list, or the text of its link is its name.
+    pub(super) const fn has_certain_entry(&self) -> bool {
+        self.has_certain_entry
+    }
+
+    /// Records that the text of a link is the name of its entry.
+    pub(super) const fn set_certain_entry(&mut self) {
+        self.has_certain_entry = true;
+    }
+
+    fn start(&mut self, name: &[u8]) {
+        self.ignored_elements += u32::from(is_ignored(name));
+        if name == b"a" {
+            self.is_found |= self.is_after_end;
+            self.is_in_link = true;
+            for list in &mut self.lists {
+                list.row_has_link = true;
+            }
+        }
+        self.separate_rows(name);
+        if let Some(kind) = ListKind::from_name(name).filter(|_| self.lists.len() < MAX_DEPTH) {
+            self.lists.push(List { kind, has_entries: false, row_has_link: false, row: String::new() });
+        }
+    }
+
+    fn end(&mut self, name: &[u8]) {
+        self.ignored_elements = self.ignored_elements.saturating_sub(u32::from(is_ignored(name)));
+        // A `dd` belongs to the `dt` before it.
+        if name != b"dt" {
+            self.separate_rows(name);
+        }
+        match name {
+            b"a" => self.is_in_link = false,
+            b"html" => self.is_after_end |= self.has_entries,
+            _ => {}
+        }
+        let kind = ListKind::from_name(name);
+        if let Some(start) = self.lists.iter().rposition(|list| Some(list.kind) == kind) {
+            for mut list in self.lists.drain(start..) {
+                self.is_found |= list.end_row();
+            }
+        }
+    }
+
+    /// Ends the row of the innermost list in which the tag separates rows.
+    fn separate_rows(&mut self, name: &[u8]) {
+        let kind = ListKind::of_separator(name);
+        if let Some(list) = self.lists.iter_mut().rfind(|list| Some(list.kind) == kind) {
+            self.is_found |= list.end_row();
+        }
+    }
+
+    fn read_text(&mut self, text: &str) {
+        if self.is_in_link || self.ignored_elements > 0 {
+            return;
+        }
+        // PHP writes `<b>Warning</b>:  MESSAGE in <b>FILE</b> on line <b>NUMBER</b>`, or the same without tags.
+        let is_blank = text.trim().is_empty();
+        self.is_found |= self.is_after_end && !is_blank;
+        self.is_found |= text.contains(".php on line ") || text.trim() == "on line";
+        let Some(list) = self.lists.last_mut() else { return };
+        if list.kind != ListKind::Lines {
+            list.add_text(text);
+            return;
+        }
+        for (number, line) in text.split('\n').enumerate() {
+            if number > 0 {
+                self.is_found |= list.end_row();
+            }
+            list.add_text(line);
+        }
+    }
+}
+
+impl List {
+    fn add_text(&mut self, text: &str) {
+        if !self.row_has_link && self.has_entries && self.row.len() < MAX_ROW_BYTES {
+            // A space separates the texts of two cells.
+            self.row.push(' ');
+            self.row.extend(text.chars().take(MAX_ROW_BYTES));
+        }
+    }
+
+    /// Ends a row and returns `true` if its text is stray.
+    fn end_row(&mut self) -> bool {
+        let is_stray = self.has_entries && !self.row_has_link && !is_sum(&self.row);
+        self.row_has_link = false;
+        self.row.clear();
+        is_stray
+    }
+}
+
+/// Returns `true` for elements whose text is not searched: scripts and styles, captions, sums and headings of tables, and
+/// the signature that Apache writes after a README with an end of its own.
+const fn is_ignored(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"script" | b"style" | b"noscript" | b"template" | b"th" | b"tfoot" | b"caption" | b"address"
+    )
+}
+
+/// Returns `true` if a row is blank, a heading such as `Files`, or a sum such as `3 files, 12 KB`.
+fn is_sum(row: &str) -> bool {
+    let mut words = row.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.all(|word| {
+        let word = word.to_lowercase();
+        let unit = word.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        matches!(
+            unit,
+            "" | "b" | "k" | "m" | "g" | "t" | "kb" | "mb" | "gb" | "tb" | "kib" | "mib" | "gib" | "tib"
+        ) || SUM_WORDS.contains(&&*word)
+    })
+}
+
+/// Returns `true` if `text` is the text of a link to the entry `name`: the name, or its beginning if it was truncated.
+pub(super) fn is_link_text(text: &str, name: &[u8]) -> bool {
+    let normalize = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (name, text) = (normalize(&String::from_utf8_lossy(name)), normalize(text));
+    let text = text.strip_suffix('/').unwrap_or(&text);
+    let start = ["..>", "...", "\u{2026}"].iter().find_map(|end| text.strip_suffix(end));
+    text == name || start.is_some_and(|start| !start.is_empty() && name.starts_with(start.trim_end()))
+}
