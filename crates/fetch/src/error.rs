@@ -77,6 +77,7 @@ struct Inner {
     reply: Option<String>,
     hint: Option<Hint>,
     url: Option<String>,
+    redirect_target: Option<String>,
     parse: Option<ParseError>,
     retry_after: Option<Duration>,
     is_temporary: bool,
@@ -97,6 +98,7 @@ impl Error {
             reply: None,
             hint: None,
             url: None,
+            redirect_target: None,
             parse: None,
             retry_after: None,
             is_temporary: code.is_temporary(),
@@ -125,6 +127,13 @@ impl Error {
     #[must_use]
     pub fn with_reply(mut self, reply: &[u8]) -> Self {
         self.0.reply = Some(text::sanitise(reply));
+        self
+    }
+
+    /// Adds the target of a redirect that was not followed, without password.
+    #[must_use]
+    pub(crate) fn with_redirect_target(mut self, target: String) -> Self {
+        self.0.redirect_target = Some(target);
         self
     }
 
@@ -204,6 +213,11 @@ impl Error {
     /// Returns the reply of the server, safe to print on a terminal.
     pub fn reply(&self) -> Option<&str> {
         self.0.reply.as_deref()
+    }
+
+    /// Returns the target of the redirect that was not followed, such as one beyond the limit, without password.
+    pub fn redirect_target(&self) -> Option<&str> {
+        self.0.redirect_target.as_deref()
     }
 
     /// Returns what the caller can do about the error.

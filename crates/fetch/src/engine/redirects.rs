@@ -71,6 +71,17 @@ impl RedirectChain {
         request: &Request,
         redirect: &Redirect,
     ) -> Result<(Url<'static>, RedirectState), Error> {
+        self.check_target(request, redirect).map_err(|error| {
+            let target = resolve_target(request.url(), &redirect.target);
+            error.with_redirect_target(mask_password(&target))
+        })
+    }
+
+    fn check_target(
+        &mut self,
+        request: &Request,
+        redirect: &Redirect,
+    ) -> Result<(Url<'static>, RedirectState), Error> {
         let from = request.url();
         if self.followed == 0 {
             self.visited.push(self.start.to_string());
@@ -181,7 +192,7 @@ mod tests {
         let response = Response::new(Meta::new(request.url().clone()), Content::Head);
         let redirect = Redirect::new("/x".to_owned(), "301 Moved".to_owned(), response);
         let error = chain.check(&request, &redirect).expect_err("a loop");
-        assert_eq!(error.code(), Code::TooManyRedirects);
+        assert_eq!((error.code(), error.redirect_target()), (Code::TooManyRedirects, Some("http://h/x")));
         assert_eq!(chain.redirects(), 1);
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fetch_url::internal::redirect_target;
 use fetch_url::response::Timings;
 use fetch_url::url::mask_password;
-use fetch_url::{Error, Meta};
+use fetch_url::{Error, Meta, Phase};
 use fetch_url_proto::text::sanitise;
 use serde_json::{Value, json};
 
@@ -74,9 +74,9 @@ pub(super) const VARIABLES: &[Variable] = &[
     },
     Variable { name: "size_download", value: |report| VariableValue::Number(report.received) },
     Variable { name: "size_header", value: |report| VariableValue::Number(header_size(report)) },
-    Variable { name: "size_upload", value: |report| VariableValue::Number(report.sent) },
+    Variable { name: "size_upload", value: |report| VariableValue::Number(sent(report)) },
     Variable { name: "speed_download", value: |report| speed(report, report.received) },
-    Variable { name: "speed_upload", value: |report| speed(report, report.sent) },
+    Variable { name: "speed_upload", value: |report| speed(report, sent(report)) },
     Variable { name: "ssl_verify_result", value: |_| VariableValue::Number(0) },
     Variable { name: "time_appconnect", value: |report| since_attempt(report, |steps| steps.tls_done) },
     Variable { name: "time_connect", value: |report| since_attempt(report, |steps| steps.connected) },
@@ -127,7 +127,20 @@ fn redirect_url(report: &TransferReport) -> VariableValue {
         let (_, to) = meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("location"))?;
         (300..400).contains(&meta.status?).then(|| mask_password(&redirect_target(&meta.url, to)))
     };
-    text(meta(report, to))
+    // The error of a redirect that must not be followed has its target.
+    let of_error = || report.error.as_ref()?.redirect_target().map(str::to_owned);
+    text(meta(report, to).or_else(of_error))
+}
+
+/// Returns the size of the request body, or 0 if no connection was opened for it.
+fn sent(report: &TransferReport) -> u64 {
+    let was_opened = |error: &Error| {
+        !matches!(
+            error.phase(),
+            Phase::Plan | Phase::Resolve | Phase::Connect | Phase::Proxy | Phase::Tls | Phase::Certificate
+        )
+    };
+    if report.meta.is_some() || report.error.as_ref().is_none_or(was_opened) { report.sent } else { 0 }
 }
 
 /// Returns the average rate in bytes per second.

@@ -369,3 +369,16 @@ fn redirect_url_variable_is_the_url_that_a_redirect_leads_to() {
         run_fetch_url(["--no-location", "-o", "/dev/null", "-w", "%{redirect_url}", &server.url("/a/from")]);
     assert_eq!(result.assert_exit(0).stdout_text(), server.url("/caf%E9"));
 }
+
+#[test]
+fn redirect_url_variable_is_the_target_of_a_redirect_beyond_the_limit() {
+    let server = redirect_server("/next");
+    for (options, status, expected) in
+        [(&["--max-redirs", "0"][..], 47, "302 /next"), (&["--proto-redir", "=https"], 90, "302 /next")]
+    {
+        let options = [options, &["-o", "/dev/null", "-w", "%{http_code} %{redirect_url}"]].concat();
+        let result = run_fetch_url(options.into_iter().map(str::to_owned).chain([server.url("/a/from")]));
+        let expected = expected.replace("/next", &server.url("/next"));
+        assert_eq!(result.assert_exit(status).stdout_text(), expected);
+    }
+}

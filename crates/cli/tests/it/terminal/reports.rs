@@ -454,3 +454,12 @@ fn broken_pipe_ends_run_silently() {
     let status = run_shell("{ \"$F\" \"$1\"; echo $? >&2; } | head -c1 >/dev/null", [endless.url("/")]);
     assert!(["23\n", "141\n"].contains(&status.stderr.as_str()), "{status:?}");
 }
+
+#[test]
+fn uploaded_size_is_zero_if_the_connection_is_refused() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    drop(listener);
+    let result = run_fetch_url(["--retry", "0", "-d", "12345", "-w", "%{size_upload} %{speed_upload}", &url]);
+    assert_eq!((result.exit, result.stdout_text()), (7, "0 0".to_owned()), "{}", result.stderr);
+}
