@@ -1,5 +1,7 @@
 //! An entry of a listing, and the metadata of an object before its body.
 
+mod memory;
+
 use crate::gopher::MenuItem;
 use crate::gopher_plus::Attributes;
 use crate::nntp::{ArticleDetails, GroupDetails};

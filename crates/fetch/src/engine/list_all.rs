@@ -72,8 +72,7 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
         let error = loop {
             match listing.next().await {
                 Ok(Some(entry)) => {
-                    memory +=
-                        size_of::<Entry>() + entry.name.len() + entry.url.as_ref().map_or(0, String::len);
+                    memory += entry.memory();
                     entries.push(entry);
                     if entries.len() % ENTRIES_PER_YIELD == 0 {
                         // Let other tasks run, such as the signal handler.
