@@ -8,6 +8,7 @@ mod driver_contract;
 mod exchange;
 mod explain;
 mod file_listing;
+mod first_connection;
 mod ftp_connections;
 mod gopher_listing;
 mod http2;

@@ -83,7 +83,7 @@ async fn send_on_idle(
 }
 
 /// Opens a connection, or returns `None` if the pool has one now: one that was being opened already, or the first one to a
-/// server that may speak HTTP/2, for which parallel requests wait.
+/// server that may speak HTTP/2, for which parallel requests wait a short time.
 async fn open(
     pool: &Arc<ConnectionPool>,
     key: &HttpPoolKey,
@@ -98,17 +98,19 @@ async fn open(
     let Some(first) = pool.first_connection(key) else {
         return Ok(Some(pool.check_out_new(Connection::open(plan, ctx).await?, key.clone())));
     };
-    let turn = ctx.deadline.bound(Phase::Connect, async { Ok(first.turn().await) }).await?;
+    let turn = first.turn(&ctx.deadline).await?;
     if pool.contains(key) {
         return Ok(None);
     }
-    if first.is_http1() {
-        drop(turn);
-        return Ok(Some(pool.check_out_new(Connection::open(plan, ctx).await?, key.clone())));
+    // Only the request that has the turn lets others wait.
+    let turn = turn.filter(|_| !first.is_http1());
+    let opened = Connection::open(plan, ctx).await;
+    match &opened {
+        Ok(connection) => first.record(connection),
+        Err(_) if turn.is_some() => first.record_failure(),
+        Err(_) => {}
     }
-    let connection = Connection::open(plan, ctx).await?;
-    first.record(&connection);
-    Ok(Some(pool.check_out_new(connection, key.clone())))
+    Ok(Some(pool.check_out_new(opened?, key.clone())))
 }
 
 /// Removes a closed HTTP/2 connection from the pool, which holds other handles to it.

@@ -1,18 +1,23 @@
 //! The first connection to a server that may speak HTTP/2. Parallel requests wait for it, because they share it if the
-//! server negotiates HTTP/2. If it does not, each request opens a connection of its own from then on.
+//! server negotiates HTTP/2. If it does not, each request opens a connection of its own from then on. A request also opens a
+//! connection of its own if the first one takes too long or fails.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::runtime::{Handle, Id};
-use tokio::sync::MutexGuard;
+use tokio::sync::{MutexGuard, Notify};
 
 use super::connection::Connection;
 use super::pool_key::HttpPoolKey;
+use crate::{Deadline, Error, Phase};
 
 /// Maximum number of servers in the table.
 const MAX_SERVERS: usize = 4096;
+/// Maximum time that a request waits for the connection of another request.
+const MAX_WAIT: Duration = Duration::from_millis(500);
 
 /// The first connections to all servers.
 #[derive(Default)]
@@ -23,6 +28,8 @@ pub(super) struct FirstConnections(Mutex<HashMap<(HttpPoolKey, Id), Arc<FirstCon
 pub(super) struct FirstConnection {
     /// Held by the request that opens the connection.
     turn: tokio::sync::Mutex<()>,
+    /// Wakes the waiting requests when the connection could not be opened.
+    failed: Notify,
     is_http1: AtomicBool,
 }
 
@@ -39,9 +46,26 @@ impl FirstConnections {
 }
 
 impl FirstConnection {
-    /// Waits until no other request opens the connection.
-    pub(super) async fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().await
+    /// Waits until no other request opens the connection. Returns `None` if the caller should not wait any longer: after
+    /// 500 ms, or when the other request could not open it.
+    ///
+    /// # Errors
+    /// `Code::TimedOut` if the total time is over.
+    pub(super) async fn turn(&self, deadline: &Deadline) -> Result<Option<MutexGuard<'_, ()>>, Error> {
+        let max_wait = MAX_WAIT.min(deadline.connect_timeout() / 2);
+        let turn = deadline.bound_probe(max_wait, Phase::Connect, async {
+            tokio::select! {
+                biased;
+                () = self.failed.notified() => Ok(None),
+                turn = self.turn.lock() => Ok(Some(turn)),
+            }
+        });
+        turn.await.map(Option::flatten)
+    }
+
+    /// Records that the connection could not be opened: the requests that wait for it open connections of their own.
+    pub(super) fn record_failure(&self) {
+        self.failed.notify_waiters();
     }
 
     /// Returns `true` if the server has negotiated HTTP/1.1.
