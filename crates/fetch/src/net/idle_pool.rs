@@ -80,7 +80,7 @@ impl<L> IdlePool<L> {
         let connections = idle.get_mut(key)?;
         connections.retain(Idle::is_recent);
         let runtime = Handle::current().id();
-        close_others(connections, runtime);
+        close_others(connections, runtime, |idle| idle.runtime);
         let best = (0..connections.len())
             .rev()
             .filter(|&index| connections[index].runtime == runtime)
@@ -111,12 +111,13 @@ impl<L> IdlePool<L> {
     }
 }
 
-/// Closes the oldest connections of other runtimes than `runtime`, except for the last [`MAX_OF_OTHER_RUNTIMES`].
-fn close_others<L>(connections: &mut Vec<Idle<L>>, runtime: Id) {
-    let others = connections.iter().filter(|idle| idle.runtime != runtime).count();
+/// Closes the oldest idle connections to a server that other runtimes than `runtime` have opened, except for the last
+/// [`MAX_OF_OTHER_RUNTIMES`].
+pub(crate) fn close_others<T>(connections: &mut Vec<T>, runtime: Id, runtime_of: impl Fn(&T) -> Id) {
+    let others = connections.iter().filter(|idle| runtime_of(idle) != runtime).count();
     let mut excess = others.saturating_sub(MAX_OF_OTHER_RUNTIMES);
     connections.retain(|idle| {
-        let is_closed = idle.runtime != runtime && excess > 0;
+        let is_closed = runtime_of(idle) != runtime && excess > 0;
         excess -= usize::from(is_closed);
         !is_closed
     });

@@ -65,3 +65,20 @@ fn news_connection_is_reused_on_its_runtime_only() {
     fetch_in_turn(&server.url("g/1"), "Subject: a\r\n\r\ncontent");
     assert_eq!(server.connections(), 3, "each runtime has one connection");
 }
+
+/// A connection also keeps the files of its runtime open.
+#[cfg(target_os = "linux")]
+#[test]
+fn connections_of_ended_runtimes_are_closed() {
+    const RUNTIMES: usize = 60;
+    let open_files = || std::fs::read_dir("/proc/self/fd").expect("the open files").count();
+    let server = HttpServer::start(|_| HttpResponse::new(200).body("content")).expect("a server");
+    let shared = Fetcher::builder().policy(policy()).build();
+    let before = open_files();
+    for _ in 0..RUNTIMES {
+        let fetcher = blocking::Fetcher::from_fetcher(shared.clone()).expect("a runtime");
+        fetcher.get(server.url("/a")).and_then(blocking::Response::text).expect("the object");
+    }
+    let after = open_files();
+    assert!(after < before + RUNTIMES, "{before} files were open, and then {after}");
+}

@@ -12,6 +12,7 @@ use super::first_connection::{FirstConnection, FirstConnections};
 use super::plan::HttpPlan;
 use super::pool_key::HttpPoolKey;
 use crate::RunContext;
+use crate::net::idle_pool::close_others;
 
 /// Maximum number of idle connections in the pool.
 const MAX_IDLE: usize = 256;
@@ -81,6 +82,7 @@ impl ConnectionPool {
         let connections = idle.get_mut(key)?;
         connections.retain(Idle::is_recent);
         let runtime = Handle::current().id();
+        close_others(connections, runtime, |idle| idle.runtime);
         let last = connections.iter().rposition(|idle| idle.runtime == runtime)?;
         let connection = match connections[last].connection.clone_if_multiplexed() {
             Some(shared) => shared,
