@@ -41,7 +41,8 @@ pub type RunFuture = Pin<Box<dyn Future<Output = Result<Outcome, Error>> + Send>
 
 /// A prepared request. Its `Display` form shows what will be sent, one line per command, without secrets.
 pub trait Plan: Display + Send {
-    /// Runs the plan once. Retries, redirects and the total time are handled by the engine.
+    /// Runs the plan once. Retries, redirects and the total time are handled by the engine, which drops the future one second
+    /// after the total time. A plan that must clean up before can wait with [`Deadline::bound_total`].
     fn run(self: Box<Self>, ctx: RunContext) -> RunFuture;
 
     /// Returns `true` if the plan writes the wire trace while it runs. Otherwise the engine traces its `Display`

@@ -202,7 +202,8 @@ async fn attempt(
         if !plan.has_own_trace() {
             trace::request(&*plan);
         }
-        match plan.run(ctx.clone()).await? {
+        // The built-in drivers check the total time by themselves.
+        match deadline.bound_with_clean_up(Phase::Request, plan.run(ctx.clone())).await? {
             Outcome::Resend(resend) => {
                 trace::head(&resend.response.meta);
                 keep(earlier, &resend.response.meta);

@@ -4,6 +4,7 @@
 
 mod complete_resume;
 mod credentials;
+mod custom_driver;
 mod driver_contract;
 mod exchange;
 mod explain;
