@@ -9,35 +9,38 @@ use futures_core::Stream as _;
 use tokio::io::{AsyncBufRead, AsyncRead, ReadBuf};
 
 use super::Body;
+use crate::Error;
 
 /// The body of a response as [`AsyncRead`] and [`AsyncBufRead`].
 ///
 /// End of file means that the body is complete. Every other end is an [`io::Error`] whose inner error is the
-/// [`Error`](crate::Error) of this library.
+/// [`Error`] of this library; further reads return the error again.
 #[derive(Debug)]
 pub struct BodyReader {
     body: Body,
     chunk: Bytes,
-    is_done: bool,
+    /// The end of the body. Every read after an error returns the error again.
+    end: Option<Result<(), Error>>,
 }
 
 impl BodyReader {
     pub(crate) const fn new(body: Body) -> Self {
-        Self { body, chunk: Bytes::new(), is_done: false }
+        Self { body, chunk: Bytes::new(), end: None }
     }
 }
 
 impl AsyncBufRead for BodyReader {
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let this = self.get_mut();
-        while this.chunk.is_empty() && !this.is_done {
-            match ready!(Pin::new(&mut this.body).poll_next(cx)) {
-                Some(Ok(chunk)) => this.chunk = chunk,
-                Some(Err(error)) => {
-                    this.is_done = true;
-                    return Poll::Ready(Err(error.into()));
-                }
-                None => this.is_done = true,
+        while this.chunk.is_empty() {
+            match &this.end {
+                Some(Ok(())) => break,
+                Some(Err(error)) => return Poll::Ready(Err(error.clone().into())),
+                None => match ready!(Pin::new(&mut this.body).poll_next(cx)) {
+                    Some(Ok(chunk)) => this.chunk = chunk,
+                    Some(Err(error)) => this.end = Some(Err(error)),
+                    None => this.end = Some(Ok(())),
+                },
             }
         }
         Poll::Ready(Ok(&this.chunk))

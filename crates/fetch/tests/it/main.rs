@@ -14,6 +14,7 @@ mod ftp_connections;
 mod gopher_listing;
 mod http2;
 mod idle_connections;
+mod interrupted_body;
 mod listing_limit;
 mod policy;
 mod redirects;
