@@ -26,7 +26,7 @@ pub trait Driver: Send + Sync {
     /// Returns the name of the driver for messages.
     fn id(&self) -> &'static str;
 
-    /// Returns the schemes of the driver in lower case.
+    /// Returns the schemes of the driver, in any case.
     fn schemes(&self) -> &'static [&'static str];
 
     /// Returns the plan for `request`. It must not open a connection or file.

@@ -23,7 +23,7 @@ pub enum SchemeSupport {
     Unknown,
 }
 
-/// The drivers, by scheme.
+/// The drivers, by scheme in lower case.
 #[derive(Clone, Default)]
 pub(crate) struct Registry {
     drivers: BTreeMap<String, Arc<dyn Driver>>,
@@ -33,12 +33,12 @@ impl Registry {
     /// Registers `driver` for its schemes. It replaces earlier drivers of the same schemes.
     pub(crate) fn add(&mut self, driver: Arc<dyn Driver>) {
         for scheme in driver.schemes() {
-            self.drivers.insert((*scheme).to_owned(), driver.clone());
+            self.drivers.insert(scheme.to_ascii_lowercase(), driver.clone());
         }
     }
 
     pub(crate) fn remove(&mut self, scheme: &str) {
-        self.drivers.remove(scheme);
+        self.drivers.remove(&scheme.to_ascii_lowercase());
     }
 
     /// Returns the schemes that have a driver.

@@ -1,9 +1,9 @@
-//! Drivers of the caller: which limits the engine applies to them.
+//! Drivers of the caller: which limits the engine applies to them, and how they are found.
 
 use std::fmt;
 use std::time::Duration;
 
-use fetch_url::driver::{Driver, Outcome, Plan, RunContext, RunFuture};
+use fetch_url::driver::{Driver, Outcome, Plan, RunContext, RunFuture, SchemeSupport};
 use fetch_url::url::Url;
 use fetch_url::{Body, Code, Content, Error, Fetcher, Meta, Policy, Request, Response, Retry};
 
@@ -60,4 +60,18 @@ async fn total_time_ends_a_driver_that_waits_forever() {
     let error = fetched.expect("an end").expect_err("a timeout");
     assert_eq!(error.code(), Code::TimedOut);
     assert!(error.to_string().contains("maximum time of 0.1 s"), "{error}");
+}
+
+#[tokio::test]
+async fn scheme_of_a_driver_is_found_in_any_case() {
+    let driver = TestDriver { schemes: &["X-UPPER"], answers: true };
+    let fetcher = Fetcher::builder().driver(driver).build();
+    assert_eq!(fetcher.get("x-upper:a").await.expect("a response").text().await.expect("text"), "content");
+}
+
+#[test]
+fn removed_scheme_is_found_in_any_case() {
+    let url = fetch_url::url::parse("file:///x").expect("a URL").url;
+    let fetcher = Fetcher::builder().without("FILE").build();
+    assert_eq!(fetcher.support(&url), SchemeSupport::NotBuiltIn);
 }
