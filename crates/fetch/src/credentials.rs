@@ -143,6 +143,8 @@ pub struct Credentials {
     prompter: Option<Arc<dyn Prompter>>,
     /// Answers of the prompt, by [`server_key`].
     answers: Arc<Mutex<BTreeMap<String, Credential>>>,
+    /// The turns of prompts, by [`server_key`]: each server has one prompt at a time.
+    turns: Arc<Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>>,
 }
 
 impl Credentials {
@@ -226,7 +228,7 @@ impl Credentials {
     }
 
     /// Returns an earlier answer of the prompt for the server of `url` and this user.
-    fn stored_answer(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
+    pub(crate) fn stored_answer(&self, url: &Url<'_>, user: Option<&[u8]>) -> Option<Credential> {
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         if answers.is_empty() {
             return None;
@@ -258,9 +260,19 @@ impl Credentials {
         Some(Credential { account: entry.account.cloned(), ..Credential::new(user, password) })
     }
 
-    /// Removes the stored answer for the server of `url`.
-    pub(crate) fn forget_answer(&self, url: &Url<'_>) {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).remove(&server_key(url));
+    /// Removes the stored answer for the server of `url` if it is `refused`.
+    pub(crate) fn forget_answer(&self, url: &Url<'_>, refused: &Credential) {
+        let (mut answers, key) =
+            (self.answers.lock().unwrap_or_else(PoisonError::into_inner), server_key(url));
+        if answers.get(&key) == Some(refused) {
+            answers.remove(&key);
+        }
+    }
+
+    /// Returns the turn of prompts for the server of `url`. It is locked while the user is asked.
+    pub(crate) fn prompt_turn(&self, url: &Url<'_>) -> Arc<tokio::sync::Mutex<()>> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.entry(server_key(url)).or_default().clone()
     }
 
     pub(crate) fn prompter(&self) -> Option<&Arc<dyn Prompter>> {

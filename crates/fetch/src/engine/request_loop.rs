@@ -190,7 +190,7 @@ async fn attempt(
     let mut plan = settings.plan(&request).map_err(|error| chain.blame_server(error))?;
     settings.redirect_policy.check_scheme(request.url())?;
     connector.check_url(request.url())?;
-    let prompt = PasswordPrompt::new(&settings.credentials, origin);
+    let prompt = PasswordPrompt::new(&settings.credentials, origin, request.login());
     let ctx = RunContext {
         connector,
         deadline,

@@ -1,7 +1,12 @@
 //! Credentials of the library: to which servers they are sent, and where they are not shown.
 
-use fetch_url::{Credential, Credentials, Fetcher};
-use fetch_url_tests::{HttpResponse, HttpServer};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+use std::time::Duration;
+
+use fetch_url::credentials::{PromptRequest, Prompter};
+use fetch_url::{Credential, Credentials, Error, Fetcher};
+use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer};
 
 fn login() -> Credential {
     Credential::new(b"user", Some(b"secret".to_vec()))
@@ -30,4 +35,48 @@ fn passwords_are_not_shown_by_debug() {
     let credentials = Credentials::default().for_every_url(login()).for_host("h", login());
     let shown = format!("{:?} {credentials:?}", login());
     assert!(shown.contains("user:***") && !shown.contains("secret"), "{shown}");
+}
+
+/// A prompter that counts its questions.
+struct CountingPrompter(Arc<AtomicUsize>);
+
+impl Prompter for CountingPrompter {
+    fn ask(&self, _: &PromptRequest) -> Result<Option<Credential>, Error> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        // Requests that do not wait for this answer ask, too.
+        std::thread::sleep(Duration::from_millis(100));
+        Ok(Some(login()))
+    }
+}
+
+fn requires_login(request: &HttpRequest) -> HttpResponse {
+    // "user:secret"
+    match request.header("Authorization") {
+        Some(b"Basic dXNlcjpzZWNyZXQ=") => HttpResponse::new(200).body("content"),
+        _ => HttpResponse::new(401).header("WWW-Authenticate", "Basic realm=\"r\""),
+    }
+}
+
+#[tokio::test]
+async fn parallel_requests_ask_once_for_each_server() {
+    const REQUESTS: usize = 6;
+    let (all_arrived, asked) = (Barrier::new(REQUESTS), Arc::new(AtomicUsize::new(0)));
+    let server = HttpServer::start(move |request| {
+        // Every request is refused before the first question is answered.
+        if request.header("Authorization").is_none() {
+            all_arrived.wait();
+        }
+        requires_login(request)
+    });
+    let server = server.expect("a server");
+    let credentials = Credentials::default().prompt_with(CountingPrompter(asked.clone()));
+    let fetcher = Fetcher::builder().credentials(credentials).build();
+    let mut requests = tokio::task::JoinSet::new();
+    for _ in 0..REQUESTS {
+        let (fetcher, url) = (fetcher.clone(), server.url("/"));
+        requests
+            .spawn(async move { fetcher.get(url).await.expect("a response").text().await.expect("text") });
+    }
+    assert_eq!(requests.join_all().await, ["content"; REQUESTS]);
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
 }
