@@ -162,7 +162,7 @@ impl Body {
         let mut bytes = Vec::new();
         while let Some(chunk) = self.chunk().await? {
             if bytes.len() + chunk.len() > max_size {
-                return Err(size_limit_error(max_size as u64));
+                return Err(self.name_url(size_limit_error(max_size as u64)));
             }
             bytes.extend_from_slice(&chunk);
         }
@@ -311,7 +311,7 @@ impl Body {
                     }
                     Err(error) => {
                         self.resume_state = ResumeState::None;
-                        return Poll::Ready(Some(Err(error)));
+                        return Poll::Ready(Some(Err(self.name_url(error))));
                     }
                 }
             }
@@ -320,7 +320,7 @@ impl Body {
             // A server may allow only one connection, which must be closed before a retry.
             self.source = Source::Failed;
             let ResumeState::Ready { resumer, may_restart } = std::mem::take(&mut self.resume_state) else {
-                return Poll::Ready(Some(Err(error)));
+                return Poll::Ready(Some(Err(self.name_url(error))));
             };
             let reached = InterruptPosition { offset: self.offset + self.received, tail: self.tail.bytes() };
             let future = resumer.resume(error, reached, may_restart);

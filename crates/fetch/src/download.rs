@@ -87,7 +87,7 @@ impl Download {
     async fn run(self) -> Result<Receipt, Error> {
         let Self { fetcher, request, path, options, checksum, mut progress } = self;
         let request = request?;
-        let file = FileSink::open(&path, options)?;
+        let file = FileSink::open(&path, options).map_err(|error| error.with_url(request.url()))?;
         let resume = file.resume_of(request.url());
         let response = fetcher.fetch(request.resuming(resume)).await?;
         let sink = match checksum {

@@ -134,6 +134,24 @@ impl Listing {
         self.terminator_check.missing()
     }
 
+    fn poll_entry(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Entry, Error>>> {
+        let polled = self.entries.as_mut().poll_next(cx);
+        let polled = polled.map(|next| next.map(|entry| self.count_entry(entry?)));
+        let Some(limits) = &mut self.limits else { return polled };
+        match polled {
+            Poll::Ready(next) => {
+                if let Err(error) = limits.check_deadline() {
+                    return Poll::Ready(Some(Err(error)));
+                }
+                Poll::Ready(match next {
+                    None => self.check_end().err().map(Err),
+                    next => next,
+                })
+            }
+            Poll::Pending => limits.poll_expired(cx).map(|error| Some(Err(error))),
+        }
+    }
+
     fn check_end(&mut self) -> Result<(), Error> {
         let requires_proof = self.limits.as_ref().is_some_and(BodyLimits::requires_proof);
         self.terminator_check.apply(requires_proof, &mut self.proof)
@@ -168,21 +186,15 @@ impl Stream for Listing {
     type Item = Result<Entry, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let polled = self.entries.as_mut().poll_next(cx);
-        let polled = polled.map(|next| next.map(|entry| self.count_entry(entry?)));
-        let Some(limits) = &mut self.limits else { return polled };
-        match polled {
-            Poll::Ready(next) => {
-                if let Err(error) = limits.check_deadline() {
-                    return Poll::Ready(Some(Err(error)));
-                }
-                Poll::Ready(match next {
-                    None => self.check_end().err().map(Err),
-                    next => next,
+        let polled = self.poll_entry(cx);
+        polled.map(|next| {
+            next.map(|entry| {
+                entry.map_err(|error| match &self.limits {
+                    Some(limits) => limits.name_url(error),
+                    None => error,
                 })
-            }
-            Poll::Pending => limits.poll_expired(cx).map(|error| Some(Err(error))),
-        }
+            })
+        })
     }
 }
 

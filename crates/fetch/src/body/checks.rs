@@ -63,6 +63,14 @@ impl Body {
         }))
     }
 
+    /// Adds the URL of the response to `error`, if the body has it.
+    pub(super) fn name_url(&self, error: Error) -> Error {
+        match &self.limits {
+            Some(limits) => limits.name_url(error),
+            None => error,
+        }
+    }
+
     fn check_end(&mut self) -> Option<Result<Chunk, Error>> {
         if let Some(expected) = self.expected.filter(|&expected| expected != self.received) {
             return Some(Err(truncated_error(self.received, expected)));

@@ -5,13 +5,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use fetch_url_core::Url;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::rate::{RateLimiter, SharedRate};
 use crate::net::connection_info::ConnectionInfo;
 use crate::{Deadline, Error, Limits};
 
-/// The caller's limits and the idle timeout, which is armed while the source has no data.
+/// The caller's limits and the idle timeout, which is armed while the source has no data. They also name the URL in errors.
 #[derive(Debug)]
 pub(crate) struct BodyLimits {
     pub(crate) limits: Limits,
@@ -22,11 +23,14 @@ pub(crate) struct BodyLimits {
     max_rate: Option<Arc<SharedRate>>,
     /// `None` if neither a rate limit nor a minimum rate is set.
     rate: Option<Box<RateLimiter>>,
+    /// The URL of the response.
+    url: Option<Arc<Url<'static>>>,
 }
 
 impl Clone for BodyLimits {
     fn clone(&self) -> Self {
-        Self::new(self.limits, self.max_rate.as_ref(), self.deadline, &self.connection_info)
+        let limits = Self::new(self.limits, self.max_rate.as_ref(), self.deadline, &self.connection_info);
+        Self { url: self.url.clone(), ..limits }
     }
 }
 
@@ -41,7 +45,21 @@ impl BodyLimits {
     ) -> Self {
         let rate = RateLimiter::new(&limits, max_rate.cloned()).map(Box::new);
         let (max_rate, connection_info) = (max_rate.cloned(), connection_info.clone());
-        Self { limits, deadline, connection_info, idle_timer: None, max_rate, rate }
+        Self { limits, deadline, connection_info, idle_timer: None, max_rate, rate, url: None }
+    }
+
+    /// Sets the URL of the response.
+    pub(crate) fn of_url(mut self, url: &Url<'static>) -> Self {
+        self.url = Some(Arc::new(url.clone()));
+        self
+    }
+
+    /// Adds the URL of the response to `error`, unless it has one.
+    pub(crate) fn name_url(&self, error: Error) -> Error {
+        match &self.url {
+            Some(url) => error.with_url(url),
+            None => error,
+        }
     }
 
     /// Returns `true` if an end that the protocol does not prove is an error.

@@ -239,6 +239,7 @@ fn with_known_bytes(mut response: Response, resume: Option<&Resume>) -> Response
 
 /// Applies the caller's limits to the body or listing of a response.
 fn with_limits(mut response: Response, limits: BodyLimits) -> Result<Response, Error> {
+    let limits = limits.of_url(&response.meta.url);
     let proof = match &response.content {
         Content::Body(body) => body.proof(),
         Content::Listing(listing) => listing.proof(),
