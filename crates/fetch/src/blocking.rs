@@ -8,7 +8,10 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{Code, Download, Entry, Error, IntoRequest, Meta, Phase, Receipt};
 
-/// A [`crate::Fetcher`] with its own runtime on the calling thread. Do not use it inside an async runtime.
+/// A [`crate::Fetcher`] with its own runtime on the calling thread.
+///
+/// # Panics
+/// Its functions panic inside an async runtime, and so does dropping it there.
 #[derive(Debug)]
 pub struct Fetcher {
     inner: crate::Fetcher,

@@ -70,6 +70,9 @@ impl Fetcher {
     ///
     /// # Errors
     /// Every [`Code`](crate::Code) except those of writing a file.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime with I/O and time enabled, as do all async functions of this crate.
     pub async fn get(&self, url: impl IntoRequest) -> Result<Response, Error> {
         self.fetch(url.into_request()?).await
     }

@@ -32,6 +32,11 @@
 //! [`mirror`]; the interface for drivers in [`driver`]; the URL parser in [`url`]. [`blocking`] is for programs without
 //! an async runtime.
 //!
+//! # Runtime
+//! The futures of this crate need a tokio runtime with I/O and time enabled (`enable_all`) and panic without it. The crate
+//! `tokio` needs the features `rt-multi-thread` and `macros` for `#[tokio::main]`. [`blocking`] creates a runtime by itself, and
+//! panics inside another one.
+//!
 //! # Features
 //! `ftp`, `gopher`, `news`, `wais`, `prospero`, `telnet` and `mailto` compile one driver each; all are on by default.
 //! `http`, `https` and `file` are always built. `http2`, `brotli`, `zstd`, `html` (index pages) and `public-suffix` (cookies
