@@ -64,6 +64,9 @@
 #[cfg(not(unix))]
 compile_error!("fetch-url supports Unix systems only");
 
+#[cfg(not(any(feature = "aws-lc-rs", feature = "ring")))]
+compile_error!("TLS needs one of the features aws-lc-rs and ring");
+
 pub mod advice;
 pub mod blocking;
 mod body;
