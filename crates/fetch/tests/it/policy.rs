@@ -79,6 +79,17 @@ async fn public_only_refuses_every_spelling_of_a_private_address() {
 }
 
 #[tokio::test]
+async fn refusal_names_the_class_of_the_address() {
+    for (url, words) in [
+        ("http://127.0.0.1/", "127.0.0.1 is a loopback address"),
+        ("http://0.0.0.0/", "0.0.0.0 is an unspecified address"),
+    ] {
+        let error = refusal(&with(|policy| policy.network.public_only = true), url).await.to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn private_address_is_allowed_by_default() {
     let server = server();
     let by_name = format!("http://localhost:{}/", server.addr().port());

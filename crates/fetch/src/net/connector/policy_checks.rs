@@ -127,9 +127,10 @@ impl Connector {
         if self.allows_class(class) {
             return Ok(());
         }
+        let article = if class == AddressClass::Unspecified { "an" } else { "a" };
         let detail = match host {
-            Host::Name(_) => format!("{host} is {address}, a {} address", class.name()),
-            _ => format!("{address} is a {} address", class.name()),
+            Host::Name(_) => format!("{host} is {address}, {article} {} address", class.name()),
+            _ => format!("{address} is {article} {} address", class.name()),
         };
         let error = Error::new(Code::Policy, Phase::Connect, detail);
         Err(if self.network.policy.public_only { error } else { error.with_hint(Hint::PrivateRedirect) })
