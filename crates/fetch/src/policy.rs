@@ -137,7 +137,7 @@ pub struct Limits {
     /// The maximum number of entries of a listing.
     pub max_entries: Option<u64>,
     /// The maximum transfer rate of all bodies of a fetcher together, in bytes per second. Clones of the fetcher share
-    /// it.
+    /// it. 0 means no limit.
     pub max_rate: Option<u64>,
     /// The minimum transfer rate; slower bodies fail with [`Code::TimedOut`](crate::Code::TimedOut).
     pub min_rate: Option<MinRate>,
@@ -152,7 +152,7 @@ pub struct Limits {
 pub struct MinRate {
     /// The rate, in bytes per second.
     pub bytes_per_second: u64,
-    /// The length of the window.
+    /// The length of the window. With 0, the rate is not checked.
     pub time: Duration,
 }
 

@@ -46,10 +46,9 @@ struct Waiter {
 }
 
 impl SharedRate {
-    /// Returns `None` if `limits` has no rate limit.
+    /// Returns `None` if `limits` has no rate limit, or one of 0.
     pub(crate) fn from_limits(limits: &Limits) -> Option<Arc<Self>> {
-        // A limit of 0 would divide by zero.
-        limits.max_rate.map(|max_rate| Arc::new(Self::new(max_rate.max(1))))
+        limits.max_rate.filter(|max_rate| *max_rate > 0).map(|max_rate| Arc::new(Self::new(max_rate)))
     }
 
     fn new(max_rate: u64) -> Self {
@@ -142,10 +141,11 @@ struct MinRateCheck {
 }
 
 impl RateLimiter {
-    /// Returns `None` if there is neither a rate limit nor a minimum rate.
+    /// Returns `None` if there is neither a rate limit nor a minimum rate. A minimum rate over no time is none.
     pub(crate) fn new(limits: &Limits, max_rate: Option<Arc<SharedRate>>) -> Option<Self> {
         let now = Instant::now();
-        let min_rate = limits.min_rate.map(|min_rate| MinRateCheck {
+        let min_rate = limits.min_rate.filter(|min_rate| !min_rate.time.is_zero());
+        let min_rate = min_rate.map(|min_rate| MinRateCheck {
             bytes_per_second: min_rate.bytes_per_second,
             time: min_rate.time,
             started: now,
@@ -200,6 +200,17 @@ impl RateLimiter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::MinRate;
+
+    #[tokio::test]
+    async fn rate_of_0_or_over_no_time_is_no_limit() {
+        let mut limits = Limits { max_rate: Some(0), ..Limits::default() };
+        assert!(SharedRate::from_limits(&limits).is_none());
+        limits.min_rate = Some(MinRate { bytes_per_second: 10, time: Duration::ZERO });
+        assert!(RateLimiter::new(&limits, None).is_none());
+        limits.min_rate = Some(MinRate { bytes_per_second: 10, time: Duration::from_secs(1) });
+        assert!(RateLimiter::new(&limits, None).is_some());
+    }
 
     /// Serves `chunks` chunks of the transfers, whose chunks have these sizes, and returns the bytes of each.
     fn serve<const N: usize>(chunks: usize, sizes: [usize; N]) -> [u64; N] {
