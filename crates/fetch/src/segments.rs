@@ -19,7 +19,7 @@ use std::time::Instant;
 use fetch_url_core::SchemeFamily;
 
 use self::assembly::{Assembly, locked, read_segment};
-use self::layout::{Segment, divide};
+use self::layout::{MAX_SEGMENTS, Segment, divide};
 use self::source::{SegmentRequest, Source, plan_copies};
 use crate::engine::host_limiter::HostPermit;
 use crate::engine::retry::RetryState;
@@ -57,8 +57,8 @@ struct Object {
 }
 
 impl Segments {
-    /// Requests the metadata and divides the object. Returns `None` if it cannot be fetched in `max_segments` segments,
-    /// or is too small. For HTTP, the connections for the segments are opened meanwhile.
+    /// Requests the metadata and divides the object. Returns `None` if it cannot be fetched in `max_segments` segments
+    /// (64 at most), or is too small. For HTTP, the connections for the segments are opened meanwhile.
     ///
     /// # Errors
     /// As for [`Fetcher::fetch`].
@@ -81,13 +81,13 @@ impl Segments {
         let deadline = Deadline::start(fetcher.settings().policy.timeouts);
         // Many transfers at the same time would open many connections, for small files in vain.
         let is_alone = request.host_permit().is_none_or(HostPermit::is_alone);
-        let count = if is_alone { usize::from(max_segments) - 1 } else { 0 };
+        let count = if is_alone { usize::from(max_segments.min(MAX_SEGMENTS)) - 1 } else { 0 };
         let spares = SpareConnections::new(count);
         let request = request.clone().with_spare_connections(spares.clone());
         let source = Source::of(fetcher, request).await?;
         let meta = &source.meta;
         let Some(size) = meta.head.size.filter(|_| meta.validator.is_some()) else { return Ok(None) };
-        let segments = divide(size, u64::from(max_segments));
+        let segments = divide(size, max_segments);
         if segments.len() < 2 {
             return Ok(None);
         }

@@ -8,6 +8,9 @@ pub(super) const OVERLAP_LEN: usize = Resume::TAIL;
 /// The minimum size of a segment: below it, a connection costs more than it gains.
 const MIN_SEGMENT_SIZE: u64 = 1024 * 1024;
 
+/// The maximum number of segments, each of which has a connection.
+pub(super) const MAX_SEGMENTS: u16 = 64;
+
 /// A segment that is being fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
@@ -37,12 +40,12 @@ impl Segment {
     }
 }
 
-/// Divides `size` bytes into at most `max_segments` segments of equal length; the last one can be shorter.
-pub(super) fn divide(size: u64, max_segments: u64) -> Vec<Segment> {
+/// Divides `size` bytes into at most `max_segments` segments, and at most 64, of equal length; the last one can be shorter.
+pub(super) fn divide(size: u64, max_segments: u16) -> Vec<Segment> {
     if size == 0 {
         return Vec::new();
     }
-    let count = max_segments.min(size / MIN_SEGMENT_SIZE).max(1);
+    let count = u64::from(max_segments.min(MAX_SEGMENTS)).min(size / MIN_SEGMENT_SIZE).max(1);
     let length = size.div_ceil(count);
     (0..count)
         .map(|index| Segment {
@@ -68,6 +71,7 @@ mod tests {
             (4 * MIN_SEGMENT_SIZE - 1, 4, 3),
             (10 * MIN_SEGMENT_SIZE + 7, 4, 4),
             (u64::MAX / 2, 3, 3),
+            (1000 * MIN_SEGMENT_SIZE, u16::MAX, 64),
         ] {
             let segments = divide(size, max_segments);
             assert_eq!(segments.len(), count, "{size} in {max_segments}");
