@@ -7,6 +7,7 @@ pub(crate) mod secret;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::Ipv6Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fetch_url_core::{Url, UserInfo, parse};
@@ -169,10 +170,16 @@ impl Credentials {
         self
     }
 
-    /// Sets the credential for one host, whatever the scheme and port. It is sent to no other host.
+    /// Sets the credential for one host, whatever the scheme and port. It is sent to no other host. An IPv6 address may have
+    /// square brackets.
     #[must_use]
     pub fn for_host(mut self, host: &str, credential: Credential) -> Self {
-        self.hosts.insert(host.to_ascii_lowercase(), credential);
+        let without_brackets = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let host = match without_brackets.parse::<Ipv6Addr>() {
+            Ok(address) => format!("[{address}]"),
+            Err(_) => host.to_ascii_lowercase(),
+        };
+        self.hosts.insert(host, credential);
         self
     }
 

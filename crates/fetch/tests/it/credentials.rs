@@ -37,6 +37,15 @@ fn passwords_are_not_shown_by_debug() {
     assert!(shown.contains("user:***") && !shown.contains("secret"), "{shown}");
 }
 
+#[test]
+fn credential_for_an_ipv6_address_is_found_with_and_without_brackets() {
+    let url = "http://[::1]/".parse().expect("a URL");
+    for host in ["::1", "[::1]", "0:0::1"] {
+        assert!(Credentials::default().for_host(host, login()).has_login_for(&url), "{host}");
+    }
+    assert!(!Credentials::default().for_host("::2", login()).has_login_for(&url));
+}
+
 /// A prompter that counts its questions.
 struct CountingPrompter(Arc<AtomicUsize>);
 
