@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fetch_url::credentials::{PromptRequest, Prompter};
 use fetch_url::{Code, Credential, Error, Phase};
-use fetch_url_proto::gopher_plus::{Question as FormQuestion, QuestionKind, encode_answers};
+use fetch_url_proto::gopher_plus::{AnswerError, Question as FormQuestion, QuestionKind, encode_answers};
 use fetch_url_proto::text::sanitise;
 
 use crate::render::stdio;
@@ -110,14 +110,14 @@ fn ask_form(url: &str, questions: &[FormQuestion], given: &[Option<Vec<u8>>]) ->
         match given {
             _ if !question.needs_answer() => write_terminal(&format!("  {}\n", sanitise(&question.prompt)))?,
             Some(value) => values.push(value.clone()),
-            None => values.push(ask_question(question)?),
+            None => values.push(ask_question(question, values.len() + 1)?),
         }
     }
     Ok(values)
 }
 
-/// Asks one question until the answer is valid.
-fn ask_question(question: &FormQuestion) -> io::Result<Vec<u8>> {
+/// Asks the question with this number until the answer is valid.
+fn ask_question(question: &FormQuestion, number: usize) -> io::Result<Vec<u8>> {
     loop {
         let value = match read_answer(question) {
             // A wrong file name does not discard the earlier answers.
@@ -129,8 +129,18 @@ fn ask_question(question: &FormQuestion) -> io::Result<Vec<u8>> {
         };
         match encode_answers(std::slice::from_ref(question), std::slice::from_ref(&value)) {
             Ok(_) => return Ok(value),
-            Err(error) => write_terminal(&format!("  {error}\n"))?,
+            Err(error) => write_terminal(&format!("  {}\n", of_question(error, number)))?,
         }
+    }
+}
+
+/// Returns the error for the only question of a list as the one for the question with this number.
+fn of_question(error: AnswerError, number: usize) -> AnswerError {
+    match error {
+        AnswerError::Choice { .. } => AnswerError::Choice { question: number },
+        AnswerError::ForbiddenByte { byte, .. } => AnswerError::ForbiddenByte { question: number, byte },
+        AnswerError::Switch { .. } => AnswerError::Switch { question: number },
+        other => other,
     }
 }
 

@@ -358,7 +358,9 @@ fn invalid_answer_is_asked_again_and_enter_takes_the_default() {
     terminal.type_secret("").expect("terminal echo is off");
     assert_eq!(terminal.exit_status().expect("process exits"), 0, "{}", terminal.screen());
     assert_eq!(server.form_answers(), [[b"green".to_vec(), b"1".to_vec(), Vec::new()]]);
-    assert!(terminal.screen().contains("thanks"), "{}", terminal.screen());
+    let screen = terminal.screen();
+    assert!(screen.contains("thanks"), "{screen}");
+    assert!(screen.contains("the answer to question 2 is not 0 or 1"), "{screen}");
 }
 
 #[test]
