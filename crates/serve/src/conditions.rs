@@ -31,6 +31,11 @@ pub(crate) fn modified_since(head: &RequestHead) -> Option<i64> {
     http_date::parse(head.text("if-modified-since")?)
 }
 
+/// Returns `true` if the object, of the time `modified`, has not changed since the time of `If-Modified-Since`.
+pub(crate) fn is_unmodified(head: &RequestHead, modified: Option<i64>) -> bool {
+    modified_since(head).zip(modified).is_some_and(|(since, modified)| modified <= since)
+}
+
 /// Returns `true` if `If-None-Match` lists `etag`, by the weak comparison (RFC 9110 §8.8.3.2).
 pub(crate) fn matches_etag(head: &RequestHead, etag: &str) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();

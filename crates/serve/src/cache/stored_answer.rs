@@ -7,7 +7,7 @@ use fetch_url::{Body, ByteRange, Content, Meta, Proof, Response, Url};
 use super::Cache;
 use super::blocks::{BlockFile, StoredSource};
 use super::entry::Entry;
-use crate::conditions::{fails_precondition, matches_etag, modified_since, wanted_range};
+use crate::conditions::{fails_precondition, is_unmodified, matches_etag, wanted_range};
 use crate::request_head::RequestHead;
 
 /// A response, the size of an object that does not have the range of the request, or no answer without the server.
@@ -35,9 +35,7 @@ pub(super) fn stored_response(
     meta.fields = entry.fields.iter().cloned().collect();
     meta.status = is_http.then_some(200);
     let has_etag = entry.field("etag").is_some_and(|etag| matches_etag(head, etag));
-    let is_unchanged =
-        modified_since(head).zip(entry.modified).is_some_and(|(since, modified)| modified <= since);
-    if has_etag || is_unchanged {
+    if has_etag || is_unmodified(head, entry.modified) {
         meta.status = is_http.then_some(304);
         return CachedResponse::Response(Box::new(Response::new(meta, Content::Unchanged)), None);
     }

@@ -14,7 +14,7 @@ use crate::answer::{Answer, HTML};
 use crate::answer_body::AnswerContent;
 use crate::article::{article_answer, article_charset};
 use crate::cache::{Cache, CacheMark, CachedFetch, CachedResponse, wants_stored_only};
-use crate::conditions::{fails_precondition, matches_etag};
+use crate::conditions::{fails_precondition, is_unmodified, matches_etag};
 use crate::disposition::attachment;
 use crate::error_page::fault_answer;
 use crate::gateway_request::{GatewayRequest, is_search_form};
@@ -147,8 +147,7 @@ async fn answer(
         let fault = HeadFault::new(StatusCode::PRECONDITION_FAILED, detail);
         return Ok(with_validators(fault_answer(Some(head), &fault), &meta));
     }
-    let etag = etag(&meta);
-    if etag.as_deref().is_some_and(|etag| matches_etag(head, etag)) {
+    if is_unchanged(head, &meta) {
         return Ok(with_validators(Answer::new(StatusCode::NOT_MODIFIED, Author::Foreign), &meta));
     }
     match content {
@@ -169,6 +168,11 @@ async fn answer(
         }
         _ => Err(Error::new(Code::Unsupported, Phase::Plan, "a session cannot be served")),
     }
+}
+
+/// Returns `true` if the client has this version of an object of another protocol than http.
+fn is_unchanged(head: &RequestHead, meta: &Meta) -> bool {
+    etag(meta).is_some_and(|etag| matches_etag(head, &etag)) || is_unmodified(head, meta.head.modified)
 }
 
 /// Returns `true` if a news article is shown as a page: for people, unless they ask for its source.

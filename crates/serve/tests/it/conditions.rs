@@ -99,11 +99,15 @@ fn unchanged_ftp_file_is_not_sent_again() {
     let (etag, time) = (first.field("etag").expect("a tag"), first.field("last-modified").expect("a time"));
     assert_eq!(time, "Thu, 01 Dec 1994 12:34:56 GMT");
     for field in [format!("If-None-Match: {etag}"), format!("If-Modified-Since: {time}")] {
-        let reply = server.get(&target, &[&field]);
-        assert_eq!((reply.status, reply.body.len()), (304, 0), "{field}: {reply:?}");
+        for method in ["GET", "HEAD"] {
+            let reply = server.request(method, &target, &[&field]);
+            assert_eq!((reply.status, reply.body.len()), (304, 0), "{method} {field}: {reply:?}");
+        }
     }
     for field in ["If-None-Match: \"other\"", "If-Modified-Since: Thu, 01 Dec 1994 12:34:55 GMT"] {
-        assert_eq!(server.get(&target, &[field]).status, 200, "{field}");
+        for method in ["GET", "HEAD"] {
+            assert_eq!(server.request(method, &target, &[field]).status, 200, "{method} {field}");
+        }
     }
 }
 
