@@ -112,6 +112,26 @@ fn unchanged_ftp_file_is_not_sent_again() {
 }
 
 #[test]
+fn condition_that_holds_comes_before_a_range_that_the_object_does_not_have() {
+    let (ftp, (with_cache, _folder)) = (ftp(), with_cache());
+    for options in [options(), with_cache] {
+        let server = TestServer::with(options);
+        let target = format!("/{}", ftp.url("/a.txt"));
+        let first = server.request("HEAD", &target, &[]);
+        let etag = first.field("etag").expect("a tag");
+        let beyond = "Range: bytes=10-";
+        for condition in
+            [format!("If-None-Match: {etag}"), "If-Modified-Since: Thu, 01 Dec 1994 12:34:56 GMT".into()]
+        {
+            let reply = server.get(&target, &[&condition, beyond]);
+            assert_eq!((reply.status, reply.field("etag")), (304, Some(etag)), "{condition}: {reply:?}");
+        }
+        let reply = server.get(&target, &["If-None-Match: \"other\"", beyond]);
+        assert_eq!(reply.status, 416, "{reply:?}");
+    }
+}
+
+#[test]
 fn directory_without_its_slash_is_redirected() {
     let ftp = FtpServer::start(FtpConfig::new().file("/pub/a", "x")).expect("starts");
     let server = TestServer::start();

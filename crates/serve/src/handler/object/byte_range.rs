@@ -14,7 +14,8 @@ use crate::security_headers::Author;
 const MAX_HELD: u64 = 512 * 1024;
 
 /// Fetches the whole object if its server has no ranges. Returns its size if the range is beyond its end. If a
-/// condition of the request fails, the range does not matter, and the description of the object is returned.
+/// condition of the request decides the answer, the range does not matter (RFC 9110 §13.2.2), and the description of the
+/// object is returned.
 pub(super) async fn without_range(
     fetcher: &Fetcher,
     request: &Request,
@@ -28,7 +29,7 @@ pub(super) async fn without_range(
     let described = described.filter(|response| response.meta.status.is_none_or(|status| status == 200));
     let is_http = matches!(whole.url(), Url::Http(_));
     let size = match described {
-        Some(described) if !is_http && fails_precondition(head, described.meta.head.modified) => {
+        Some(described) if !is_http && is_answered_by_condition(head, &described.meta) => {
             return Ok(Ok(described));
         }
         described => described.and_then(|response| response.meta.head.size),
@@ -38,6 +39,11 @@ pub(super) async fn without_range(
         (ByteRange::Suffix(0), Some(size)) => Ok(Err(size)),
         _ => fetcher.fetch(whole).await.map(Ok),
     }
+}
+
+/// Returns `true` if the answer is 412 or 304, whatever the range is.
+fn is_answered_by_condition(head: &RequestHead, meta: &Meta) -> bool {
+    fails_precondition(head, meta.head.modified) || super::is_unchanged(head, meta)
 }
 
 /// Returns a response whose range is known before its first byte is sent. If the server reports neither the size of the
