@@ -51,9 +51,16 @@ impl Answer {
         answer
     }
 
-    /// Creates a redirect to a path of this server.
+    /// Creates a redirect to a path of this server. Bytes of `location` that no URL has are encoded.
     pub(crate) fn redirect(status: StatusCode, location: &str) -> Self {
-        Self::new(status, Author::Own).with(LOCATION, location)
+        let mut encoded = String::with_capacity(location.len());
+        for byte in location.bytes() {
+            match byte {
+                b'!'..=b'~' => encoded.push(char::from(byte)),
+                _ => encoded.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        Self::new(status, Author::Own).with(LOCATION, &encoded)
     }
 
     /// Sets a field. A value that is no valid field value, because another server chose a part of it, is left out.

@@ -88,6 +88,8 @@ fn typed_text_is_never_redirected_to_another_host() {
         ("%2F%2Fevil.example%2Fx", "/%2F/evil.example/x"),
         ("%5Cevil.example%2Fx", "/%5Cevil.example/x"),
         ("+%09%2Fevil.example%2Fx", "/%2Fevil.example/x"),
+        ("http%3A%2F%2Fx%0D%0ASet-Cookie%3A+a", "/http://x%0D%0ASet-Cookie:%20a"),
+        ("%C3%A9%01%7F", "/%C3%A9%01%7F"),
     ] {
         let reply = server.page(&format!("/?url={typed}"));
         assert_eq!((reply.status, reply.field("location")), (303, Some(expected)), "{reply:?}");
