@@ -195,7 +195,8 @@ fn object_answer(url: &Url<'_>, meta: &Meta, content: AnswerContent, range: Opti
 
 /// Returns the answer to HEAD.
 fn head_answer(url: &Url<'_>, meta: &Meta) -> Answer {
-    if is_directory(url) {
+    // A local directory has no size, also without the final slash of its path.
+    if is_directory(url) || matches!(url, Url::File(_)) && meta.head.size.is_none() {
         return Answer::new(StatusCode::OK, Author::Own).with(CONTENT_TYPE, HTML).with(VARY, "Accept");
     }
     let answer = with_type(Answer::new(StatusCode::OK, Author::Foreign), url, meta, &[]);

@@ -6,7 +6,7 @@ use fetch_url_tests::{
     NntpConfig, NntpGroup, NntpServer,
 };
 
-use crate::support::{TestServer, options};
+use crate::support::{TestServer, options, public_options};
 
 #[test]
 fn gopher_text_is_served_as_path_and_as_proxy() {
@@ -116,4 +116,29 @@ fn via_of_an_http_response_is_extended() {
     let proxies: Vec<&str> = reply.head.lines().filter_map(|line| line.strip_prefix("via: ")).collect();
     assert_eq!((proxies.len(), proxies[0]), (2, "1.0 other"), "{reply:?}");
     assert!(proxies[1].starts_with("1.1 fetch-url-"), "{reply:?}");
+}
+
+#[test]
+fn get_and_head_of_a_local_directory_have_the_same_type() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let root = folder.path().canonicalize().expect("it exists");
+    std::fs::write(root.join("a.txt"), "hello").expect("a file");
+    let mut options = public_options();
+    options.file_root = Some(root.clone());
+    let server = TestServer::with(options);
+    for (path, expected) in [
+        ("/", "text/html; charset=utf-8"),
+        ("", "text/html; charset=utf-8"),
+        ("/a.txt", "text/plain; charset=utf-8"),
+    ] {
+        let target = format!("/file://{}{path}", root.display());
+        for method in ["GET", "HEAD"] {
+            let reply = server.request(method, &target, &[]);
+            assert_eq!(
+                (reply.status, reply.field("content-type")),
+                (200, Some(expected)),
+                "{method} {target}"
+            );
+        }
+    }
 }
