@@ -68,7 +68,9 @@ impl Sink {
         Self { kind: Kind::Open(file), algorithm: None, expected: None, size: None }
     }
 
-    /// Returns a sink that writes to `writer` on a separate thread.
+    /// Returns a sink that writes to `writer` on a separate thread. If a write waits for ever, such as to a pipe whose reader
+    /// does not read, the thread stays when the request ends, and dropping the tokio runtime waits for it;
+    /// [`Runtime::shutdown_timeout`](tokio::runtime::Runtime::shutdown_timeout) does not.
     pub fn writer(writer: impl Write + Send + 'static) -> Self {
         Self { kind: Kind::Writer(Box::new(writer)), algorithm: None, expected: None, size: None }
     }

@@ -91,6 +91,29 @@ async fn failed_fetch_returns_its_code_and_keeps_the_old_file() {
     }
 }
 
+/// A runtime waits for its blocking threads when it is dropped.
+#[test]
+fn runtime_ends_although_the_writer_of_a_fifo_sends_nothing() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let pipe = fifo(directory.path());
+    let open_writer =
+        || std::fs::OpenOptions::new().read(true).write(true).open(&pipe).expect("an open pipe");
+    for has_writer in [false, true] {
+        let _silent = has_writer.then(open_writer);
+        let (origin, target) = (local(&pipe), directory.path().join("target"));
+        let (sender, ended) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let runtime =
+                tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+            let code = runtime.block_on(fetch(&origin, &target)).map_err(|error| error.code());
+            drop(runtime);
+            let _ = sender.send(code.map(|_| ()));
+        });
+        let code = ended.recv_timeout(Duration::from_secs(30)).expect("the runtime ends");
+        assert_eq!(code, Err(Code::TimedOut), "with a writer: {has_writer}");
+    }
+}
+
 #[tokio::test]
 async fn file_that_shrinks_before_saving_fails_as_truncated() {
     let (directory, target) = old_target();

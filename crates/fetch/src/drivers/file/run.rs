@@ -64,8 +64,9 @@ fn open_path(plan: &FilePlan) -> Result<Response, Error> {
 /// Opens the file at `path`. The checks use the metadata of the opened file, because the path may have been replaced since the
 /// first check.
 fn open_file(plan: &FilePlan, path: &Path, mut meta: Meta) -> Result<Response, Error> {
-    // Without permission for special files, a FIFO that has replaced the file must not block the open call.
-    let flags = if plan.allows_special { OFlags::empty() } else { OFlags::NONBLOCK };
+    // A FIFO without a writer must not block the open call. Except on Linux, its end would be reported at once then.
+    let may_block = plan.allows_special && !cfg!(target_os = "linux");
+    let flags = if may_block { OFlags::empty() } else { OFlags::NONBLOCK };
     let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path);
     let mut file = opened.map_err(|error| path_error(&error))?;
     let metadata = file.metadata().map_err(|error| path_error(&error))?;
@@ -74,7 +75,8 @@ fn open_file(plan: &FilePlan, path: &Path, mut meta: Meta) -> Result<Response, E
     }
     if !metadata.is_file() || is_on_virtual_file_system(&file) {
         let proof = Proof::Assumed("the size of a special file is unknown");
-        let body = Body::from_source(SpecialFileSource::new(file), None, proof);
+        let source = SpecialFileSource::new(file).map_err(|error| path_error(&error))?;
+        let body = Body::from_source(source, None, proof);
         return Ok(Response::new(meta, Content::Body(body)));
     }
     let size = metadata.len();

@@ -1,13 +1,17 @@
-//! Body of a FIFO or device. A read may block forever, so each read runs on a blocking thread, which the idle timeout
-//! or a signal can abandon.
+//! Body of a FIFO or device. A read may have to wait forever, so each read runs on a blocking thread. It ends when the body
+//! is dropped, such as after the idle timeout, because a tokio runtime waits for its blocking threads.
 
 use std::fs::File;
 use std::future::Future;
-use std::io::{self, Read as _};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::retry_on_intr;
+use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::{ByteSource, Code, Error, Phase};
@@ -16,25 +20,43 @@ use crate::{ByteSource, Code, Error, Phase};
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// The bytes of a FIFO or device, in chunks of at most 64 KiB.
-pub(super) struct SpecialFileSource(ReadState);
+pub(super) struct SpecialFileSource {
+    state: ReadState,
+    /// The end of a pipe that is closed when the source is dropped.
+    _open_while_read: OwnedFd,
+}
 
 enum ReadState {
     Ended,
-    Idle(File),
-    Reading(JoinHandle<io::Result<(File, Bytes)>>),
+    Idle(Reader),
+    Reading(JoinHandle<io::Result<(Reader, Bytes)>>),
+}
+
+/// Reads on a blocking thread.
+struct Reader {
+    file: File,
+    /// The other end of the pipe of the source.
+    is_dropped: OwnedFd,
 }
 
 impl SpecialFileSource {
-    pub(super) const fn new(file: File) -> Self {
-        Self(ReadState::Idle(file))
+    /// Creates the body of `file`. If it is not in non-blocking mode, a read waits for ever if another process takes the bytes
+    /// for which this one has waited.
+    ///
+    /// # Errors
+    /// If the system cannot create a pipe.
+    pub(super) fn new(file: File) -> io::Result<Self> {
+        let (is_dropped, open_while_read) = pipe_with(PipeFlags::CLOEXEC)?;
+        let state = ReadState::Idle(Reader { file, is_dropped });
+        Ok(Self { state, _open_while_read: open_while_read })
     }
 
     /// Takes the result of a read. An empty chunk is the end of the file.
-    fn finish_read(&mut self, result: io::Result<(File, Bytes)>) -> Option<Result<Bytes, Error>> {
+    fn finish_read(&mut self, result: io::Result<(Reader, Bytes)>) -> Option<Result<Bytes, Error>> {
         match result {
             Ok((_, chunk)) if chunk.is_empty() => None,
-            Ok((file, chunk)) => {
-                self.0 = ReadState::Idle(file);
+            Ok((reader, chunk)) => {
+                self.state = ReadState::Idle(reader);
                 Some(Ok(chunk))
             }
             Err(error) => Some(Err(Error::io(Code::Truncated, Phase::Body, "reading the file", error))),
@@ -45,14 +67,14 @@ impl SpecialFileSource {
 impl ByteSource for SpecialFileSource {
     fn poll_chunk(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         loop {
-            match std::mem::replace(&mut self.0, ReadState::Ended) {
+            match std::mem::replace(&mut self.state, ReadState::Ended) {
                 ReadState::Ended => return Poll::Ready(None),
-                ReadState::Idle(file) => {
-                    self.0 = ReadState::Reading(spawn_blocking(move || read_chunk(file)));
+                ReadState::Idle(reader) => {
+                    self.state = ReadState::Reading(spawn_blocking(move || read_chunk(reader)));
                 }
                 ReadState::Reading(mut handle) => {
                     let Poll::Ready(joined) = Pin::new(&mut handle).poll(cx) else {
-                        self.0 = ReadState::Reading(handle);
+                        self.state = ReadState::Reading(handle);
                         return Poll::Pending;
                     };
                     let result = joined.unwrap_or_else(|error| Err(io::Error::other(error)));
@@ -63,9 +85,22 @@ impl ByteSource for SpecialFileSource {
     }
 }
 
-fn read_chunk(mut file: File) -> io::Result<(File, Bytes)> {
-    let mut chunk = vec![0; CHUNK_BYTES];
-    let count = file.read(&mut chunk)?;
-    chunk.truncate(count);
-    Ok((file, chunk.into()))
+/// Waits for bytes and reads them. Fails with `ErrorKind::Interrupted` if the source is dropped meanwhile.
+fn read_chunk(mut reader: Reader) -> io::Result<(Reader, Bytes)> {
+    loop {
+        let mut waited =
+            [PollFd::new(&reader.file, PollFlags::IN), PollFd::new(&reader.is_dropped, PollFlags::IN)];
+        retry_on_intr(|| poll(&mut waited, None))?;
+        if !waited[1].revents().is_empty() {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        let mut chunk = vec![0; CHUNK_BYTES];
+        match reader.file.read(&mut chunk) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            count => {
+                chunk.truncate(count?);
+                return Ok((reader, chunk.into()));
+            }
+        }
+    }
 }
