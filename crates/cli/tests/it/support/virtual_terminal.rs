@@ -56,7 +56,8 @@ impl VirtualTerminal {
 
     /// Returns the text of the screen without trailing blanks and without empty lines.
     pub(crate) fn text(&self) -> String {
-        let shown = |line: &Vec<char>| line.iter().filter(|&&shown| shown != SECOND_COLUMN).collect::<String>();
+        let shown =
+            |line: &Vec<char>| line.iter().filter(|&&shown| shown != SECOND_COLUMN).collect::<String>();
         let lines = self.lines.iter().map(|line| shown(line).trim_end().to_owned());
         lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
     }

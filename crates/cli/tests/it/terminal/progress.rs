@@ -59,7 +59,9 @@ fn bar_fits_every_width_and_is_removed() {
     let server = start_slow_server();
     let rows: Vec<(u16, &str)> = [60, 80, 120]
         .into_iter()
-        .flat_map(|columns| ["/name.iso", LONG_PATH, WIDE_PATH, "/chunked", "/huge"].map(|path| (columns, path)))
+        .flat_map(|columns| {
+            ["/name.iso", LONG_PATH, WIDE_PATH, "/chunked", "/huge"].map(|path| (columns, path))
+        })
         .collect();
     check_in_parallel(&rows, 12, |&(columns, path)| {
         let is_short = path == "/huge";

@@ -17,7 +17,7 @@ use crate::{Deadline, Error, Phase};
 /// Maximum number of servers in the table.
 const MAX_SERVERS: usize = 4096;
 /// Maximum time that a request waits for the connection of another request.
-const MAX_WAIT: Duration = Duration::from_millis(500);
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// The first connections to all servers.
 #[derive(Default)]
@@ -47,7 +47,7 @@ impl FirstConnections {
 
 impl FirstConnection {
     /// Waits until no other request opens the connection. Returns `None` if the caller should not wait any longer: after
-    /// 500 ms, or when the other request could not open it.
+    /// 1 s, or when the other request could not open it.
     ///
     /// # Errors
     /// `Code::TimedOut` if the total time is over.
