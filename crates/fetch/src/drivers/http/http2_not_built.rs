@@ -6,7 +6,6 @@ use hyper::client::conn::TrySendError;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::interim::InterimCounter;
-use super::plan::HttpPlan;
 use super::request_body::OutgoingBody;
 use crate::net::connection_info::Endpoints;
 use crate::{Code, Error, Phase, RunContext};
@@ -18,7 +17,7 @@ pub(super) enum Http2Connection {}
 impl Http2Connection {
     /// Fails with `Code::Unsupported`.
     #[allow(clippy::unused_async, reason = "as with the feature http2")]
-    pub(super) async fn open<S>(_stream: S, _plan: &HttpPlan, _ctx: &RunContext) -> Result<Self, Error>
+    pub(super) async fn open<S>(_stream: S, _ctx: &RunContext) -> Result<Self, Error>
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
