@@ -170,7 +170,7 @@ impl Credentials {
         self
     }
 
-    /// Sets the credential for one host, whatever the scheme and port. It is sent to no other host. An IPv6 address may have
+    /// Sets the credential for one host, for all schemes and ports. It is sent to no other host. An IPv6 address may have
     /// square brackets.
     #[must_use]
     pub fn for_host(mut self, host: &str, credential: Credential) -> Self {

@@ -272,15 +272,21 @@ fn status_names_the_workers_and_dropped_queue_is_gone_and_its_files_stay() {
     assert!(status.stderr.contains("there is no queue"), "{}", status.stderr);
 }
 
+/// Starts an `add` that reads the lines which the test writes to the pipe.
+fn start_slow_add(site: &Site) -> (Running, std::process::ChildStdin) {
+    let mut add = fetch_url_command();
+    add.args(["queue", "add", &site.queue(), "--input-file", "-"]).stdin(Stdio::piped());
+    let mut add = Running(add.stdout(Stdio::null()).spawn().expect("it starts"));
+    let producer = add.0.stdin.take().expect("a pipe");
+    (add, producer)
+}
+
 #[test]
 fn lines_of_a_slow_producer_are_stored_before_the_next_one_arrives() {
     use std::io::Write as _;
     let Some(site) = Site::start() else { return };
     site.add(&["a"]);
-    let mut add = fetch_url_command();
-    add.args(["queue", "add", &site.queue(), "--input-file", "-"]).stdin(Stdio::piped());
-    let mut add = Running(add.stdout(Stdio::null()).spawn().expect("it starts"));
-    let mut producer = add.0.stdin.take().expect("a pipe");
+    let (mut add, mut producer) = start_slow_add(&site);
     writeln!(producer, "{}\n{}", site.http.url("b"), site.http.url("c")).expect("written");
     site.wait_for_count("waiting", |count| count == 3);
     writeln!(producer, "{}", site.http.url("d")).expect("written");
@@ -294,10 +300,7 @@ fn add_to_a_queue_that_was_dropped_and_created_again_ends_with_not_found() {
     use std::io::Write as _;
     let Some(site) = Site::start() else { return };
     site.add(&["a"]);
-    let mut add = fetch_url_command();
-    add.args(["queue", "add", &site.queue(), "--input-file", "-"]).stdin(Stdio::piped());
-    let mut add = Running(add.stdout(Stdio::null()).spawn().expect("it starts"));
-    let mut producer = add.0.stdin.take().expect("a pipe");
+    let (mut add, mut producer) = start_slow_add(&site);
     writeln!(producer, "{}", site.http.url("b")).expect("written");
     site.wait_for_count("waiting", |count| count == 2);
     site.run(&["drop", &site.queue()]).assert_exit(0);

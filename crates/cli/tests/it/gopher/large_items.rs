@@ -1,4 +1,4 @@
-//! Large binary items arrive exactly, whatever their size is, or leave the old file.
+//! Binary items of any size arrive exactly, or the old file is kept.
 
 use std::time::Duration;
 

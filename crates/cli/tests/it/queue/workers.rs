@@ -35,8 +35,8 @@ fn lines_of_a_killed_worker_are_fetched_by_the_next_one() {
     assert_eq!((site.count("done"), site.count("waiting"), site.count("in_flight")), (40, 0, 0));
 }
 
-#[test]
-fn line_whose_part_file_is_locked_is_tried_again() {
+/// Starts a queue with one line, and another process that slowly downloads to its file.
+fn start_download_to_the_file_of_a_line() -> Option<(Site, super::Running)> {
     let is_first = AtomicBool::new(true);
     let answer = move |_: &str| {
         let response = HttpResponse::new(200).body(vec![b'x'; 2 << 20]);
@@ -46,12 +46,18 @@ fn line_whose_part_file_is_locked_is_tried_again() {
             response
         }
     };
-    let Some(site) = Site::start_with(answer) else { return };
+    let site = Site::start_with(answer)?;
     site.add(&["a"]);
     let mut other = crate::support::fetch_url_command();
     other.args(["-s", "-o"]).arg(site.out().join("a")).arg(site.http.url("a"));
-    let mut other = super::Running(other.spawn().expect("it starts"));
+    let other = super::Running(other.spawn().expect("it starts"));
     super::wait_for(|| site.out().join("a.fetch-url.part").exists().then_some(()));
+    Some((site, other))
+}
+
+#[test]
+fn line_whose_part_file_is_locked_is_tried_again() {
+    let Some((site, mut other)) = start_download_to_the_file_of_a_line() else { return };
     let worked = site.work(&["--retry-delay", "0.2"]);
     assert_eq!((worked.exit, site.count("done"), site.count("failed")), (0, 1, 0), "{}", worked.stderr);
     assert!(worked.stderr.contains("is downloading to"), "{}", worked.stderr);
@@ -61,21 +67,7 @@ fn line_whose_part_file_is_locked_is_tried_again() {
 
 #[test]
 fn line_whose_part_file_is_locked_waits_for_longer_than_its_last_try() {
-    let is_first = AtomicBool::new(true);
-    let answer = move |_: &str| {
-        let response = HttpResponse::new(200).body(vec![b'x'; 2 << 20]);
-        if is_first.swap(false, Ordering::SeqCst) {
-            response.drip(64 << 10, Duration::from_millis(100))
-        } else {
-            response
-        }
-    };
-    let Some(site) = Site::start_with(answer) else { return };
-    site.add(&["a"]);
-    let mut other = crate::support::fetch_url_command();
-    other.args(["-s", "-o"]).arg(site.out().join("a")).arg(site.http.url("a"));
-    let mut other = super::Running(other.spawn().expect("it starts"));
-    super::wait_for(|| site.out().join("a.fetch-url.part").exists().then_some(()));
+    let Some((site, mut other)) = start_download_to_the_file_of_a_line() else { return };
     crate::support::send_signal(&other.0, "STOP");
     let path = site.directory.path().join("errors");
     let mut worker = site.worker(&["--max-tries", "1", "--retry-delay", "0.05"]);

@@ -19,7 +19,7 @@ use crate::{
     Body, ByteSource, Code, Content, Error, Listing, Meta, Outcome, Phase, Proof, Response, RunContext,
 };
 
-/// What a response lacks if its server keeps the connection open after the final line of one dot.
+/// The reported missing part of a response whose connection stays open after the final line of one dot.
 const MISSING_END: &str = "the end of the connection";
 
 /// A response whose beginning has arrived.

@@ -41,7 +41,7 @@ pub(super) async fn without_range(
     }
 }
 
-/// Returns `true` if the answer is 412 or 304, whatever the range is.
+/// Returns `true` if the answer is 412 or 304. The range is not evaluated then.
 fn is_answered_by_condition(head: &RequestHead, meta: &Meta) -> bool {
     fails_precondition(head, meta.head.modified) || super::is_unchanged(head, meta)
 }
