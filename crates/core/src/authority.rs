@@ -1,6 +1,6 @@
 //! [`Authority`]: user information, host and port of a URL (RFC 1738 §3.1).
 
-use std::fmt;
+use std::fmt::{self, Display as _};
 
 use crate::{HostPort, PercentEncoded};
 
@@ -108,7 +108,7 @@ impl<'a> Authority<'a> {
     /// Writes the authority as in a URL.
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, passwords: PasswordDisplay) -> fmt::Result {
         if let Some(UserInfo { user, password }) = &self.user_info {
-            write!(f, "{user}")?;
+            f.write_str(user.as_str())?;
             match (password, passwords) {
                 (Some(password), PasswordDisplay::Show) => write!(f, ":{}", password.expose())?,
                 (Some(password), PasswordDisplay::Mask) => write!(f, ":{password}")?,
@@ -116,7 +116,7 @@ impl<'a> Authority<'a> {
             }
             f.write_str("@")?;
         }
-        write!(f, "{}", self.host_port)
+        self.host_port.fmt(f)
     }
 }
 

@@ -99,17 +99,44 @@ impl fmt::Display for Host<'_> {
 
 /// Writes an address without the padding of `Ipv4Addr`, which takes most of the time to print a URL.
 fn write_v4(address: Ipv4Addr, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let (mut text, mut length) = ([0; 15], 0);
+    let mut text = ShortText::default();
     for (index, octet) in address.octets().into_iter().enumerate() {
-        let digits = [octet / 100, octet / 10 % 10, octet % 10];
-        let first = usize::from(octet < 100) + usize::from(octet < 10);
-        let shown = digits[first..].iter().map(|digit| b'0' + digit);
-        for byte in (index > 0).then_some(b'.').into_iter().chain(shown) {
-            text[length] = byte;
-            length += 1;
+        if index > 0 {
+            text.push(b'.');
+        }
+        text.push_number(octet.into());
+    }
+    text.write(f)
+}
+
+/// The text of an IPv4 address or a port.
+#[derive(Default)]
+struct ShortText {
+    bytes: [u8; 15],
+    length: usize,
+}
+
+impl ShortText {
+    fn push(&mut self, byte: u8) {
+        self.bytes[self.length] = byte;
+        self.length += 1;
+    }
+
+    /// Appends a number without leading zeros.
+    fn push_number(&mut self, number: u16) {
+        let mut unit = 10_000;
+        while unit > 1 && number < unit {
+            unit /= 10;
+        }
+        while unit > 0 {
+            self.push(b'0' + (number / unit % 10) as u8);
+            unit /= 10;
         }
     }
-    f.write_str(str::from_utf8(&text[..length]).map_err(|_| fmt::Error)?)
+
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(str::from_utf8(&self.bytes[..self.length]).map_err(|_| fmt::Error)?)
+    }
 }
 
 /// A host and the port that was written after it, if any: `host[:port]`, §5 `hostport`.
@@ -143,7 +170,12 @@ impl fmt::Display for HostPort<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.host.fmt(f)?;
         match self.port {
-            Some(port) => write!(f, ":{port}"),
+            Some(port) => {
+                let mut text = ShortText::default();
+                text.push(b':');
+                text.push_number(port.get());
+                text.write(f)
+            }
             None => Ok(()),
         }
     }
@@ -158,6 +190,14 @@ mod tests {
         for number in (0..=u32::MAX).step_by(65_521).chain([0, u32::MAX, 0x0100_0a64]) {
             let address = Ipv4Addr::from_bits(number);
             assert_eq!(Host::V4(address).to_string(), address.to_string());
+        }
+    }
+
+    #[test]
+    fn ports_are_written_without_leading_zeros() {
+        for port in (1..=u16::MAX).filter_map(NonZeroU16::new) {
+            let host_port = HostPort { host: Host::Name("h".into()), port: Some(port) };
+            assert_eq!(host_port.to_string(), format!("h:{port}"));
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Names with `1993` belong to the draft BNF of November 1993 that preceded RFC 1738 (`Dialect::Cern1993`).
 
-use std::fmt;
+use std::fmt::{self, Display as _};
 
 use crate::authority::PasswordDisplay;
 use crate::component::push_authority;
@@ -56,10 +56,14 @@ impl<'a> FtpUrl<'a> {
     }
 
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, passwords: PasswordDisplay) -> fmt::Result {
-        write!(f, "{}://", self.scheme.name)?;
+        f.write_str(self.scheme.name)?;
+        f.write_str("://")?;
         self.authority.write(f, passwords)?;
         match &self.path {
-            Some(path) => write!(f, "/{path}"),
+            Some(path) => {
+                f.write_str("/")?;
+                path.fmt(f)
+            }
             None => Ok(()),
         }
     }
@@ -150,7 +154,7 @@ impl<'a> FtpPath<'a> {
 
 impl fmt::Display for FtpPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.text)?;
+        f.write_str(self.text.as_str())?;
         match self.typecode {
             Some(typecode) => write!(f, ";type={typecode}"),
             None => Ok(()),

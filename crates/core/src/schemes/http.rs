@@ -91,15 +91,16 @@ impl<'a> HttpUrl<'a> {
     }
 
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, passwords: PasswordDisplay) -> fmt::Result {
-        write!(f, "{}://", self.scheme.name)?;
+        f.write_str(self.scheme.name)?;
+        f.write_str("://")?;
         self.authority.write(f, passwords)?;
-        if let Some(path) = &self.path {
-            write!(f, "/{path}")?;
+        for (separator, part) in [("/", &self.path), ("?", &self.query)] {
+            if let Some(part) = part {
+                f.write_str(separator)?;
+                f.write_str(part.as_str())?;
+            }
         }
-        match &self.query {
-            Some(query) => write!(f, "?{query}"),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     pub(crate) fn push_components(&self, components: &mut Vec<Component>) {
