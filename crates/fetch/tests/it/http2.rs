@@ -457,7 +457,7 @@ struct Windows {
 /// Answers a request with `size` bytes, as fast as the client's flow control allows.
 fn send_within_windows(stream: &mut Tls, size: usize) {
     let mut windows = Windows { connection: 65_535, stream: 65_535 };
-    let (mut id, mut left) = (0, size);
+    let (mut id, mut left, mut initial_window) = (0, size, 65_535_i64);
     while let Some((kind, flags, frame_id, payload)) = read_frame(stream) {
         let number = |at: usize| {
             payload.get(at..at + 4).map_or(0, |bytes| u32::from_be_bytes(bytes.try_into().expect("4 bytes")))
@@ -465,10 +465,12 @@ fn send_within_windows(stream: &mut Tls, size: usize) {
         match kind {
             SETTINGS if flags == 0 => {
                 // Entry 4 is SETTINGS_INITIAL_WINDOW_SIZE.
-                let initial = payload.chunks(6).find(|entry| entry[..2] == [0, 4]);
-                let initial =
-                    initial.map(|entry| u32::from_be_bytes(entry[2..].try_into().expect("4 bytes")));
-                windows.stream += initial.map_or(0, |initial| i64::from(initial) - 65_535);
+                if let Some(entry) = payload.chunks(6).find(|entry| entry[..2] == [0, 4]) {
+                    let initial = i64::from(u32::from_be_bytes(entry[2..].try_into().expect("4 bytes")));
+                    // A client may send SETTINGS again: the difference counts (RFC 9113 §6.9.2).
+                    windows.stream += initial - initial_window;
+                    initial_window = initial;
+                }
                 frame(stream, SETTINGS, 1, 0, &[]);
             }
             WINDOW_UPDATE if frame_id == 0 => windows.connection += i64::from(number(0)),
