@@ -9,6 +9,7 @@
 mod digest_set;
 mod earlier_runs;
 mod entry;
+mod line;
 mod line_hasher;
 mod lines;
 
@@ -23,11 +24,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use self::digest_set::DigestSet;
 use self::earlier_runs::{EarlierRuns, boot};
 use self::entry::{Entry, FileTime, modified};
+use self::line::{Line, Text};
 use self::line_hasher::LineHasher;
 use self::lines::{Lines, first_line};
 use super::file_id::{file_id, is_file_at};
@@ -136,15 +138,17 @@ impl Journal {
             if let Some(entry) = Entry::from_line(&line)
                 && self.done.contains(self.hasher.digest_without_facts(&entry))
             {
+                let mut line = Vec::new();
+                entry.write_line(&mut line)?;
                 last.insert(entry.path.to_owned(), line);
             }
         }
-        let mut text = format!("{}\n", json!({ "journal": self.subject, "boot": boot() }));
-        last.values().for_each(|line| text.push_str(&format!("{line}\n")));
+        let mut text = format!("{}\n", json!({ "journal": self.subject, "boot": boot() })).into_bytes();
+        last.values().for_each(|line| text.extend_from_slice(line));
         // After a power failure there must be no line whose file was lost.
         sync_files(&self.file)?;
-        text.push_str(&format!("{}\n", json!({ "synced": last.len() })));
-        write_atomically(&self.path, &new_path(&self.path), text.as_bytes())?;
+        writeln!(text, "{}", json!({ "synced": last.len() }))?;
+        write_atomically(&self.path, &new_path(&self.path), &text)?;
         let file = File::options().read(true).append(true).open(&self.path)?;
         file.try_lock().map_err(|_| io::ErrorKind::WouldBlock)?;
         self.file = Arc::new(file);
@@ -326,10 +330,9 @@ fn check(path: &Path, first: &[u8], subject: &str) -> Result<(), Error> {
             Err(not_a_journal())
         };
     }
-    let line: Value = serde_json::from_slice(first).map_err(|_| not_a_journal())?;
-    match line["journal"].as_str() {
+    match Line::parse(first).journal {
         None => Err(not_a_journal()),
-        Some(other) => same_subject(path, other, subject),
+        Some(other) => same_subject(path, Text::or_empty(Some(&other)), subject),
     }
 }
 
@@ -365,6 +368,8 @@ fn journal_error(path: &Path, detail: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[test]
@@ -510,7 +515,7 @@ mod tests {
         let done = |lines: &[Value]| {
             let digests = LineHasher::default();
             let mut earlier = EarlierRuns::new(&digests);
-            lines.iter().for_each(|line| earlier.add_line(line));
+            lines.iter().for_each(|line| earlier.add_line(&Line::parse(line.to_string().as_bytes())));
             earlier.done().len() / 2
         };
         let synced = |count: u64| json!({ "synced": count });

@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 use std::fs;
 
-use serde_json::Value;
-
 use super::digest_set::DigestSet;
 use super::entry::Entry;
+use super::line::{Line, Text};
 use super::line_hasher::LineHasher;
 
 /// The lines of earlier runs.
@@ -28,15 +27,14 @@ impl<'m> EarlierRuns<'m> {
         Self { hasher, digests: Vec::new(), paths: HashSet::new(), synced: 0, start: 0, boot: String::new() }
     }
 
-    pub(super) fn add_line(&mut self, line: &Value) {
-        let text = |name: &str| line[name].as_str().unwrap_or_default();
-        if line["journal"].is_string() {
-            self.begin_run(text("boot"));
-        } else if let Some(count) = line["synced"].as_u64().and_then(|count| usize::try_from(count).ok()) {
+    pub(super) fn add_line(&mut self, line: &Line<'_>) {
+        if line.journal.is_some() {
+            self.begin_run(Text::or_empty(line.boot.as_ref()));
+        } else if let Some(count) = line.synced.and_then(|count| usize::try_from(count).ok()) {
             self.synced = self.start.saturating_add(count).min(self.digests.len()).max(self.synced);
         } else if let Some(entry) = Entry::from_line(line) {
             self.paths.insert(self.hasher.path_hash(entry.path));
-            self.digests.push([self.hasher.line_digest(&entry), self.hasher.digest_without_facts(&entry)]);
+            self.digests.push(self.hasher.digests(&entry));
         }
     }
 

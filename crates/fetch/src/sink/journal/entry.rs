@@ -4,13 +4,13 @@ use std::fs::Metadata;
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 
-use serde_json::Value;
+use super::line::{Line, Text};
 
 /// A time in seconds since 1970, and the nanoseconds of the second.
 pub(super) type FileTime = (i64, i64);
 
 /// A finished file, as a line of the journal describes it.
-#[derive(Clone, Copy, Debug, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Entry<'a> {
     pub(super) path: &'a str,
     pub(super) source: &'a str,
@@ -26,14 +26,13 @@ impl<'a> Entry<'a> {
     }
 
     /// Returns the entry of a line, or `None` if the line is of another kind.
-    pub(super) fn from_line(line: &'a Value) -> Option<Self> {
-        let text = |name: &str| line[name].as_str().unwrap_or_default();
+    pub(super) fn from_line(line: &'a Line<'_>) -> Option<Self> {
         Some(Self {
-            path: line["path"].as_str()?,
-            source: text("source"),
-            facts: text("facts"),
-            size: line["size"].as_u64().unwrap_or_default(),
-            modified: parse_time(text("changed")),
+            path: Text::or_empty(Some(line.path.as_ref()?)),
+            source: Text::or_empty(line.source.as_ref()),
+            facts: Text::or_empty(line.facts.as_ref()),
+            size: line.size.unwrap_or_default(),
+            modified: parse_time(Text::or_empty(line.changed.as_ref())),
         })
     }
 
@@ -80,16 +79,14 @@ mod tests {
             let mut line = Vec::new();
             entry.write_line(&mut line).expect("memory");
             assert!(line.ends_with(b"}\n") && !line[..line.len() - 1].contains(&b'\n'));
-            let line = serde_json::from_slice(&line).expect("JSON");
-            assert_eq!(Entry::from_line(&line), Some(entry));
+            assert_eq!(Entry::from_line(&Line::parse(&line)), Some(entry));
         }
     }
 
     #[test]
     fn line_without_a_path_is_no_entry() {
-        for line in [r#"{"synced":1}"#, r#"{"path":1}"#, "null", "[]"] {
-            let line = serde_json::from_str(line).expect("JSON");
-            assert_eq!(Entry::from_line(&line), None, "{line}");
+        for line in [r#"{"synced":1}"#, r#"{"path":1}"#, r#"{"path":"a""#, "null", "[]", ""] {
+            assert_eq!(Entry::from_line(&Line::parse(line.as_bytes())), None, "{line}");
         }
     }
 }

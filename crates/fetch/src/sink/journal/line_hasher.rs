@@ -1,6 +1,6 @@
 //! Digests of journal entries.
 
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, Hash, RandomState};
 
 use super::entry::Entry;
 
@@ -9,15 +9,27 @@ use super::entry::Entry;
 pub(super) struct LineHasher(RandomState, RandomState);
 
 impl LineHasher {
+    /// Returns the digest of an entry, and its digest without the facts.
+    pub(super) fn digests(&self, entry: &Entry<'_>) -> [u128; 2] {
+        let without_facts = self.digest_without_facts(entry);
+        [self.digest_of(&(without_facts, entry.facts)), without_facts]
+    }
+
+    /// Returns the digest of an entry.
     pub(super) fn line_digest(&self, entry: &Entry<'_>) -> u128 {
-        let half = |state: &RandomState| u128::from(state.hash_one(entry));
-        half(&self.0) << 64 | half(&self.1)
+        let [digest, _] = self.digests(entry);
+        digest
     }
 
     /// Returns the digest of an entry without its facts.
     pub(super) fn digest_without_facts(&self, entry: &Entry<'_>) -> u128 {
-        // No facts contain NUL, so this is not the digest of another entry.
-        self.line_digest(&Entry { facts: "\0", ..*entry })
+        let Entry { path, source, facts: _, size, modified } = entry;
+        self.digest_of(&(path, source, size, modified))
+    }
+
+    fn digest_of(&self, value: &impl Hash) -> u128 {
+        let half = |state: &RandomState| u128::from(state.hash_one(value));
+        half(&self.0) << 64 | half(&self.1)
     }
 
     /// Returns the hash of a path.

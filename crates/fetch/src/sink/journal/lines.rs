@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
 
-use serde_json::Value;
+use super::line::Line;
 
 /// The maximum length of a line; a URL has at most 64 KiB.
 const MAX_LINE_LENGTH: u64 = 256 * 1024;
@@ -11,6 +11,8 @@ const MAX_LINE_LENGTH: u64 = 256 * 1024;
 /// Reads the lines of a journal from its beginning.
 pub(super) struct Lines<'f> {
     reader: BufReader<ReadAt<'f>>,
+    /// The line that was read last.
+    line: Vec<u8>,
     /// The line that was read last ends with a line end.
     pub(super) is_last_line_complete: bool,
 }
@@ -19,19 +21,19 @@ impl<'f> Lines<'f> {
     pub(super) fn new(file: &'f File) -> Self {
         Self {
             reader: BufReader::with_capacity(64 * 1024, ReadAt { file, offset: 0 }),
+            line: Vec::new(),
             is_last_line_complete: true,
         }
     }
 
-    /// Returns the next line, or `Value::Null` for a line that is truncated or not JSON.
-    pub(super) fn next(&mut self) -> io::Result<Option<Value>> {
-        let mut line = Vec::new();
-        if io::Read::take(&mut self.reader, MAX_LINE_LENGTH).read_until(b'\n', &mut line)? == 0 {
+    /// Returns the next line. A line that is truncated or not a journal's has no members.
+    pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.line.clear();
+        if io::Read::take(&mut self.reader, MAX_LINE_LENGTH).read_until(b'\n', &mut self.line)? == 0 {
             return Ok(None);
         }
-        self.is_last_line_complete = line.ends_with(b"\n");
-        let value = if self.is_last_line_complete { serde_json::from_slice(&line).ok() } else { None };
-        Ok(Some(value.unwrap_or(Value::Null)))
+        self.is_last_line_complete = self.line.ends_with(b"\n");
+        Ok(Some(if self.is_last_line_complete { Line::parse(&self.line) } else { Line::default() }))
     }
 }
 
