@@ -26,7 +26,7 @@ use fetch_url_proto::{Details, Entry, EntryKind};
 use self::case_probe::CaseProbe;
 pub use self::file_entries::FileEntries;
 pub use self::glob::Glob;
-use self::identity::{IdentitySet, content_id, digest_of, resource_identity};
+use self::identity::{IdentitySet, content_id, resource_identity};
 pub use self::kind::UncertainKind;
 pub use self::names::fold_case;
 use self::names::{Candidate, make_names_unique, server_file_name};
@@ -219,7 +219,8 @@ impl Tree {
         names: &mut IdentitySet,
     ) -> Result<Candidate, Skipped> {
         let no_url = if is_text(entry) { Skipped::Text } else { Skipped::NoUrl };
-        let url = self.url_of(entry).ok_or(no_url)?;
+        let text = entry.url.take().ok_or(no_url)?;
+        let url = parse(&text).map_err(|_| no_url)?.url;
         if !is_below(&self.start, &url) {
             return Err(Skipped::OutsideTree);
         }
@@ -231,7 +232,7 @@ impl Tree {
         let is_directory = entry.kind == EntryKind::Directory;
         let is_new = if is_hierarchical(&url) {
             // Two URLs with the same decoded name are the same entry.
-            names.insert(name_identity(&entry.name, is_directory))
+            names.insert((&entry.name, is_directory))
         } else {
             self.seen.insert(resource_identity(&url))
         };
@@ -251,7 +252,7 @@ impl Tree {
             size: entry.size,
             modified: entry.modified,
             content_id: content_id(entry),
-            url: entry.url.take().unwrap_or_default().into(),
+            url: text.into(),
             name: name.into(),
             uncertain_kind,
         })
@@ -281,10 +282,13 @@ impl Tree {
                 .push((mem::take(&mut candidate.name).into_boxed_bytes().into(), Skipped::TooDeep));
             return false;
         }
-        let Some(url) = candidate.parse_url(self.start.user_info()) else { return false };
-        self.pages.record_listed(&url, &path, is_directory);
-        if is_directory {
-            classified.directories.push(DirEntry { url, path, depth });
+        // Only pages are linked, and files are parsed again when they are fetched.
+        if is_directory || matches!(self.start, Url::Http(_)) {
+            let Some(url) = candidate.parse_url(self.start.user_info()) else { return false };
+            self.pages.record_listed(&url, &path, is_directory);
+            if is_directory {
+                classified.directories.push(DirEntry { url, path, depth });
+            }
         }
         !is_directory
     }
@@ -303,12 +307,6 @@ impl Tree {
     pub fn local_name(&self, server_name: &[u8]) -> Option<String> {
         if self.rules.keeps_dots { safe_dot_name(server_name) } else { safe_name(server_name) }
     }
-
-    /// Returns the URL of an entry, with the user information of the start.
-    fn url_of(&self, entry: &Entry) -> Option<Url<'static>> {
-        let url = parse(entry.url.as_deref()?).ok()?.into_owned().url;
-        Some(url.with_user_info(self.start.user_info()))
-    }
 }
 
 /// Returns `true` for a valid line of a gopher menu with informational text or a link (`URL:`).
@@ -319,12 +317,7 @@ fn is_text(entry: &Entry) -> bool {
 
 /// Returns the path of an entry of a directory.
 fn path_below(directory: &str, name: &str) -> String {
-    if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
-}
-
-/// Returns a digest of the name and kind of an entry, which takes less memory than the name.
-fn name_identity(name: &[u8], is_directory: bool) -> u128 {
-    digest_of(&[name, &[u8::from(is_directory)]].concat())
+    if directory.is_empty() { name.to_owned() } else { [directory, "/", name].concat() }
 }
 
 /// Returns `true` for schemes in which the URL of an entry is the URL of its directory followed by the entry's name.

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use fetch_url::mirror::{FileEntries, FileEntry};
@@ -13,6 +14,8 @@ use crate::job::{MirrorJob, Output, Transfer};
 /// The number of files of a listing whose transfers are made at a time. The news driver receives the URLs of their
 /// articles in advance, to pipeline the requests.
 const CHUNK_SIZE: usize = 512;
+/// The usual length of scheme, host, port and start directory of a URL, in bytes.
+const URL_CAPACITY: usize = 64;
 
 /// The files of a walk. A listing may have a million files, so transfers are made a chunk at a time.
 #[derive(Default)]
@@ -65,7 +68,10 @@ impl FileQueue {
 /// Returns the transfer of a file to its local path.
 pub(super) fn transfer_of(file: FileEntry, job: &MirrorJob) -> Transfer {
     let path = job.directory.join(&file.path);
-    let mut transfer = Transfer::new(file.url.to_string(), Output::File(path));
+    // A text that grows would be allocated several times, for each of a million files.
+    let mut url = String::with_capacity(URL_CAPACITY + file.path.len());
+    let _ = write!(url, "{}", file.url);
+    let mut transfer = Transfer::new(url, Output::File(path));
     transfer.entry = Some(Box::new(file));
     transfer
 }

@@ -1,5 +1,6 @@
 //! The journal of a run. It shows which files need not be fetched again.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fs::{self, Metadata};
 use std::path::Path;
@@ -96,7 +97,7 @@ impl JournalFile {
     /// listing, it is recorded as that one, so that the next run need not request them.
     pub(super) fn is_same(&self, transfer: &Transfer, path: &Path, meta: &Meta) -> bool {
         let Some(file) = regular_file(path) else { return false };
-        let (name, sources) = (name(transfer, path), [source(transfer), unlisted_source(transfer)]);
+        let (name, sources) = (name(transfer, path), [source(transfer), unlisted_source(transfer).into()]);
         let is_same = possible_facts(meta, file.len())
             .iter()
             .any(|facts| sources.iter().any(|source| self.journal.borrow().has(&name, source, facts, &file)));
@@ -130,7 +131,7 @@ impl JournalFile {
                 let is_listed = has_listed_size
                     && meta.is_none_or(|meta| has_listed_time(entry, meta) && !is_recent(entry, meta));
                 let facts = facts_from_listing(entry).filter(|_| is_listed);
-                let source = if is_listed { source(transfer) } else { unlisted_source(transfer) };
+                let source = if is_listed { source(transfer) } else { unlisted_source(transfer).into() };
                 // `?` means that nothing is known about the version; the entry only records that this program created
                 // the file.
                 let facts = facts.or_else(|| facts_from_metadata(meta?, meta?.head.size));
@@ -157,17 +158,23 @@ fn regular_file(path: &Path) -> Option<Metadata> {
 }
 
 /// Returns the name of a file in the journal.
-fn name(transfer: &Transfer, path: &Path) -> String {
-    transfer.entry.as_ref().map_or_else(|| path.to_string_lossy().into_owned(), |entry| entry.path.clone())
+fn name<'t>(transfer: &'t Transfer, path: &'t Path) -> Cow<'t, str> {
+    transfer.entry.as_ref().map_or_else(|| path.to_string_lossy(), |entry| entry.path.as_str().into())
 }
 
 /// Returns the source of a file: its URL and required checksum.
-fn source(transfer: &Transfer) -> String {
+fn source(transfer: &Transfer) -> Cow<'_, str> {
     match (&transfer.entry, &transfer.checksum) {
-        (Some(entry), _) => entry.url.without_password().to_string(),
-        (None, Some(checksum)) => format!("{checksum} {}", mask_password(&transfer.url)),
-        (None, None) => mask_password(&transfer.url),
+        // The URL of the transfer is that of its entry.
+        (Some(entry), _) if !has_password(&entry.url) => Cow::Borrowed(&transfer.url),
+        (Some(entry), _) => entry.url.without_password().to_string().into(),
+        (None, Some(checksum)) => format!("{checksum} {}", mask_password(&transfer.url)).into(),
+        (None, None) => mask_password(&transfer.url).into(),
     }
+}
+
+fn has_password(url: &Url<'_>) -> bool {
+    url.user_info().is_some_and(|user_info| user_info.password().is_some())
 }
 
 /// Returns the source of a file that is not the version in the listing, such as an error page with status 200 or the old
@@ -181,12 +188,15 @@ fn unlisted_source(transfer: &Transfer) -> String {
 /// Returns size and modification time from the listing, from which a change is detected, or `None` if the listing has
 /// no time. An article never changes, but its number may mean another article: its Message-ID replaces the time.
 fn facts_from_listing(entry: &FileEntry) -> Option<String> {
-    let size = entry.size.map_or_else(|| "-".to_owned(), |size| size.to_string());
-    match (entry.content_id, entry.modified) {
-        (Some(id), _) => Some(format!("{size} article {id:016x}")),
-        (None, Some(modified)) => Some(format!("{size} {modified}")),
-        (None, None) => None,
-    }
+    let rest = match (entry.content_id, entry.modified) {
+        (Some(id), _) => format!("article {id:016x}"),
+        (None, Some(modified)) => modified.to_string(),
+        (None, None) => return None,
+    };
+    Some(match entry.size {
+        Some(size) => format!("{size} {rest}"),
+        None => format!("- {rest}"),
+    })
 }
 
 /// Returns the facts that the journal has if it records the version that `meta` describes, of which the file has

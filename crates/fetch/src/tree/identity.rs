@@ -1,7 +1,7 @@
 //! Identifies the resource of a URL, to recognise entries that are listed twice.
 
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::num::NonZeroU64;
 
 use fetch_url_core::{PercentEncoded, Url};
@@ -39,8 +39,8 @@ pub(super) fn digest_of(text: &[u8]) -> u128 {
     digest.first_128_bits()
 }
 
-/// A set of identities. It stores a 64-bit hash of each, because a mirror may have millions of them. The key of the hash
-/// is random, so that a server cannot choose names that collide.
+/// A set of identities: digests, or names. It stores a 64-bit hash of each, because a mirror may have millions of them.
+/// The key of the hash is random, so that a server cannot choose names that collide.
 ///
 /// A tree grows by small nodes; a hash table would need the old and the new table at the same time to grow.
 #[derive(Debug, Default)]
@@ -51,15 +51,15 @@ pub(super) struct IdentitySet {
 
 impl IdentitySet {
     /// Adds an identity. Returns `false` if the set had it already.
-    pub(super) fn insert(&mut self, identity: u128) -> bool {
+    pub(super) fn insert(&mut self, identity: impl Hash) -> bool {
         self.hashes.insert(self.hash.hash_one(identity))
     }
 
-    pub(super) fn remove(&mut self, identity: u128) {
+    pub(super) fn remove(&mut self, identity: impl Hash) {
         self.hashes.remove(&self.hash.hash_one(identity));
     }
 
-    pub(super) fn contains(&self, identity: u128) -> bool {
+    pub(super) fn contains(&self, identity: impl Hash) -> bool {
         self.hashes.contains(&self.hash.hash_one(identity))
     }
 }
@@ -71,18 +71,18 @@ mod tests {
     #[test]
     fn identity_is_in_the_set_until_it_is_removed() {
         let mut set = IdentitySet::default();
-        assert!(set.insert(1) && !set.insert(1) && set.insert(!1) && set.insert(1 << 64));
-        assert!(set.contains(1) && set.contains(!1) && !set.contains(2));
-        set.remove(1);
-        assert!(!set.contains(1) && set.contains(1 << 64) && set.insert(1));
-        assert!(set.insert(1 | 1 << 64), "both halves of an identity count");
+        assert!(set.insert(1_u128) && !set.insert(1_u128) && set.insert(!1_u128) && set.insert(1_u128 << 64));
+        assert!(set.contains(1_u128) && set.contains(!1_u128) && !set.contains(2_u128));
+        set.remove(1_u128);
+        assert!(!set.contains(1_u128) && set.contains(1_u128 << 64) && set.insert(1_u128));
+        assert!(set.insert(1 | 1_u128 << 64), "both halves of an identity count");
     }
 
     #[test]
     fn hashes_depend_on_a_random_key() {
         let hashes = || {
             let mut set = IdentitySet::default();
-            set.insert(1);
+            set.insert(1_u128);
             set.hashes
         };
         assert_ne!(hashes(), hashes());

@@ -1,6 +1,5 @@
 //! Local paths of pages and of the files that they refer to.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -82,29 +81,18 @@ struct LocalPaths {
 
 impl LocalPaths {
     fn insert(&mut self, path: &str) {
-        let exact = digest_of(path.as_bytes());
-        self.exact.insert(exact);
-        self.folded.insert(folded_digest(path, exact));
+        self.exact.insert(path);
+        self.folded.insert(fold_case(path));
     }
 
     fn remove(&mut self, path: &str) {
-        let exact = digest_of(path.as_bytes());
-        self.exact.remove(exact);
-        self.folded.remove(folded_digest(path, exact));
+        self.exact.remove(path);
+        self.folded.remove(fold_case(path));
     }
 
     /// Returns `true` if the set has the path, or one that differs only in case and is the same by `folds_case`.
     fn contains(&self, path: &str, folds_case: impl FnOnce() -> bool) -> bool {
-        let exact = digest_of(path.as_bytes());
-        self.exact.contains(exact) || self.folded.contains(folded_digest(path, exact)) && folds_case()
-    }
-}
-
-/// Returns the digest of a path without regard to case; `exact` is that of the path as it is.
-fn folded_digest(path: &str, exact: u128) -> u128 {
-    match fold_case(path) {
-        Cow::Borrowed(_) => exact,
-        Cow::Owned(folded) => digest_of(folded.as_bytes()),
+        self.exact.contains(path) || self.folded.contains(fold_case(path)) && folds_case()
     }
 }
 

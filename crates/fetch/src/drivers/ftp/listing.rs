@@ -164,7 +164,7 @@ fn entry_from_line(line: ListLine, directory: Option<&str>) -> Entry {
                 // A name that contains a slash is one argument (RETR a/b), so the slash is percent-encoded.
                 let name = PercentEncoded::encode(&entry.name, charset::FSEGMENT);
                 let end = if entry.kind == EntryKind::Directory { "/" } else { "" };
-                format!("{directory}{name}{end}")
+                [directory, name.as_str(), end].concat()
             });
             entry
         }
