@@ -11,6 +11,7 @@ use indicatif::{BinaryBytes, MultiProgress, ProgressBar, ProgressDrawTarget, Pro
 use textwrap::core::display_width;
 
 use super::events::ProgressEvents;
+use super::progress_terminal::draw_target;
 use super::stdio::print_stderr;
 
 /// The form in which progress is displayed.
@@ -28,8 +29,6 @@ pub(crate) enum ProgressMode {
 const MIN_DURATION: Duration = Duration::from_millis(300);
 /// Time between the lines of `-#` in a pipe.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
-/// Maximum number of redraws per second.
-const REDRAWS_PER_SECOND: u8 = 10;
 /// Minimum width of a terminal whose total bar has the rate, in columns.
 const MIN_WIDTH_OF_RATE: u16 = 60;
 /// Maximum width of a name in columns.
@@ -76,8 +75,7 @@ impl ProgressDisplay {
 
     fn bars(&self) -> &(MultiProgress, Option<ProgressBar>) {
         self.bars.get_or_init(|| {
-            let bars =
-                MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND));
+            let bars = MultiProgress::with_draw_target(draw_target());
             let total = self.has_several_files().then(|| bars.add(self.total()));
             if let Some(total) = &total {
                 total.set_position(self.finished_files.load(Ordering::Relaxed));
@@ -147,7 +145,7 @@ impl ProgressDisplay {
     pub(crate) fn clear(&self) {
         if let Some((bars, total)) = self.bars.get() {
             total.iter().for_each(ProgressBar::finish_and_clear);
-            // Errors of a closed terminal cannot be reported.
+            // The target reports no errors.
             let _ = bars.clear();
         }
     }

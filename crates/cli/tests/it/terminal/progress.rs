@@ -1,12 +1,15 @@
 //! Progress bars on a terminal: they fit the width, show name, percentage and rate, and are removed at the end.
 
+use std::fs;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::support::virtual_terminal::VirtualTerminal;
 use crate::support::{
     BINARY, check_in_parallel, ensure, http_server, http_server_first_then, run_fetch_url, run_fetch_url_in,
-    temp_dir,
+    temp_dir, wait_until,
 };
 use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, Terminal};
 
@@ -280,4 +283,33 @@ fn interrupt_restores_cursor_and_clears_the_bar() {
     assert!(dir.path().join("out.fetch-url.part").is_file());
     let result = run_fetch_url_in(dir.path(), ["-C", "-", "-o", "out", &server.url("/name.iso")]);
     result.assert_exit(0);
+}
+
+/// The user starts the program in the background of a shell that does not send SIGHUP, and closes the window.
+#[test]
+fn transfers_go_on_after_the_terminal_was_closed() {
+    let is_closed = Arc::new(AtomicBool::new(false));
+    let server = http_server({
+        let is_closed = is_closed.clone();
+        move |request: &HttpRequest| {
+            if request.path() == "/one" {
+                return HttpResponse::new(200).stream(100_000).drip(5000, Duration::from_millis(50));
+            }
+            assert!(wait_until(Duration::from_secs(30), || is_closed.load(Ordering::Relaxed)));
+            HttpResponse::new(404)
+        }
+    });
+    let dir = temp_dir();
+    let script = "trap '' HUP; { \"$@\"; echo \"$?\" >status.new; mv status.new status; } & wait";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", BINARY, "--retry", "0", "-Z", "-o", "one", &server.url("/one")]);
+    command.args(["-o", "gone", &server.url("/gone")]).current_dir(dir.path()).env("TERM", "xterm-256color");
+    let mut terminal = Terminal::start(&command, 80).expect("a terminal");
+    terminal.expect("one").expect("a bar");
+    drop(terminal);
+    is_closed.store(true, Ordering::Relaxed);
+    let status = dir.path().join("status");
+    assert!(wait_until(Duration::from_secs(30), || status.exists()), "no exit within 30 seconds");
+    assert_eq!(fs::read_to_string(status).expect("a status"), "78\n");
+    assert_eq!(fs::metadata(dir.path().join("one")).expect("a file").len(), 100_000);
 }
