@@ -356,10 +356,13 @@ impl Drop for Part {
 }
 
 /// Returns `true` if the metadata are those of two files. Some file systems, such as those of FUSE, can give one file a new
-/// inode, so size and modification time are compared, too.
+/// inode, so size and modification time are compared, too. Others give the inode of a removed file to the next one, so the
+/// time of creation is compared.
 fn is_another_file(one: &fs::Metadata, other: &fs::Metadata) -> bool {
     let facts = |metadata: &fs::Metadata| (metadata.len(), metadata.modified().ok());
-    file_id(one) != file_id(other) && facts(one) != facts(other)
+    let is_created_later =
+        one.created().ok().zip(other.created().ok()).is_some_and(|(one, other)| one != other);
+    (file_id(one) != file_id(other) || is_created_later) && facts(one) != facts(other)
 }
 
 /// Converts seconds since 1970-01-01 UTC, which may be negative.

@@ -260,6 +260,23 @@ fn file_that_appears_meanwhile_is_kept_and_named_in_the_error() {
     }
 }
 
+/// Some file systems give the inode of the removed file to the new one.
+#[test]
+fn file_that_replaces_the_old_one_meanwhile_is_kept() {
+    for size in [5, 70_000] {
+        let root = tempfile::tempdir().expect("a directory");
+        let path = root.path().join("x");
+        std::fs::write(&path, "old").expect("a file");
+        let file = FileSink::open(&path, FileOptions::default()).expect("a file");
+        let mut target = begin(Sink::file(file));
+        target.write(&[vec![b'x'; size].into()]).expect("written");
+        std::fs::remove_file(&path).expect("removed");
+        std::fs::write(&path, "of another process").expect("a file");
+        assert_eq!(target.finish().expect_err("a conflict").code(), Code::Usage);
+        assert_eq!(std::fs::read(&path).expect("a file"), b"of another process");
+    }
+}
+
 /// Starts a download of an object that can be resumed.
 fn begin_resumable(path: &std::path::Path) -> Target {
     let mut meta = Meta::new(fetch_url_core::parse("http://h/x").expect("a URL").into_owned().url);
