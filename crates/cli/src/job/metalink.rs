@@ -1,11 +1,14 @@
 //! Metalink documents (RFC 5854) as transfers: each file has its places as alternative URLs, its checksum and its size.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use fetch_url::output::safe_name;
 use fetch_url::{Checksum, Code, Error, Phase};
 use fetch_url_proto::metalink::{self, MetalinkError, MetalinkFile};
 
+use super::option_file::read_at_most;
 use super::transfer::{Output, Transfer};
 use crate::error::usage_error;
 use crate::flags::FetchFlags;
@@ -25,10 +28,13 @@ pub(super) fn transfers(flags: &FetchFlags) -> Result<Vec<Transfer>, Error> {
             continue;
         }
         let failed = |error| usage_error(format!("--metalink {text}: {error}"));
-        if path.metadata().map_err(failed)?.len() > metalink::MAX_SIZE as u64 {
-            return Err(usage_error(format!("--metalink {text}: {}", MetalinkError::LimitReached)));
-        }
-        let document = std::fs::read(path).map_err(failed)?;
+        let file = File::open(path).map_err(failed)?;
+        let document = read_at_most(metalink::MAX_SIZE as u64, file).map_err(|error| match error.kind() {
+            io::ErrorKind::FileTooLarge => {
+                usage_error(format!("--metalink {text}: {}", MetalinkError::LimitReached))
+            }
+            _ => failed(error),
+        })?;
         let files = read_files(&document, flags.output_dir.as_deref());
         all.extend(files.map_err(|(_, detail)| usage_error(format!("--metalink {text}: {detail}")))?);
     }

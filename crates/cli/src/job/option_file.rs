@@ -1,5 +1,6 @@
 //! Files that options name, such as `--cacert FILE`, and their data from standard input.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -8,12 +9,16 @@ use fetch_url::Error;
 use crate::error::usage_error;
 use crate::stdin::stdin_for;
 
-/// The maximum size of the data from standard input, in bytes.
-const MAX_STDIN_SIZE: u64 = 1024 * 1024 * 1024;
+/// The maximum size of the data of a file or of standard input, in bytes, as in curl. They are kept in memory.
+const MAX_SIZE: u64 = 1024 * 1024 * 1024;
 
 /// Reads the file that `option` names.
+///
+/// # Errors
+/// `Code::Usage` if it cannot be read, or if it is larger than 1 GiB: a device may have no end.
 pub(super) fn read_option_file(option: &str, path: &Path) -> Result<Vec<u8>, Error> {
-    std::fs::read(path).map_err(|error| usage_error(format!("{option} {}: {error}", path.display())))
+    let read = File::open(path).and_then(|file| read_at_most(MAX_SIZE, file));
+    read.map_err(|error| usage_error(format!("{option} {}: {error}", path.display())))
 }
 
 /// Reads the file of UTF-8 text that `option` names.
@@ -28,7 +33,7 @@ pub(super) fn read_option_text(option: &str, path: &Path) -> Result<String, Erro
 /// `Code::Usage` if another option reads it, if it cannot be read, or if it is larger than 1 GiB, because a part of the data
 /// must not be sent as the whole.
 pub(super) fn read_stdin(option: &str) -> Result<Vec<u8>, Error> {
-    read_at_most(MAX_STDIN_SIZE, stdin_for(option)?)
+    read_at_most(MAX_SIZE, stdin_for(option)?)
         .map_err(|error| usage_error(format!("{option}: standard input: {error}")))
 }
 
