@@ -57,7 +57,7 @@ const SERVE_EXAMPLES: &[(&str, &str)] = &[
     ),
     (
         "fetch-url serve --news-server news.example.org --log access.log",
-        "Read news groups, and write a log in the common log format.",
+        "Read newsgroups, and write a log in the common log format.",
     ),
     (
         "gopher_proxy=http://127.0.0.1:1738/ lynx gopher://gopher.example.org/",

@@ -93,7 +93,7 @@ pub static SCHEMES: [Scheme; 23] = [
     row("prospero", F::Prospero, Plain, Some(1525), Rfc1738, "RFC 1738 §3.11"),
     row("https", F::Http, Tls, Some(443), Later, "RFC 9110 §4.2.2"),
     row("ftps", F::Ftp, Tls, Some(990), Later, "IANA port, implicit TLS"),
-    row("gophers", F::Gopher, Tls, Some(70), Later, "gopher over TLS, by practice"),
+    row("gophers", F::Gopher, Tls, Some(70), Later, "gopher over TLS, by convention"),
     row("nntps", F::Nntp, Tls, Some(563), Later, "RFC 8143, implicit TLS"),
     row("snews", F::News, Tls, Some(563), Later, "RFC 5538 §2.2"),
     row("afs", F::Other, Plain, None, Reserved, "RFC 1738 §4"),
