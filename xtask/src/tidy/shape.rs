@@ -11,7 +11,7 @@ const MAX_LINES: usize = 400;
 const MAX_LINES_WITH_TESTS: usize = 600;
 
 /// Files with their own limits.
-const BOUNDS: [(&str, usize); 2] = [("ARCHITECTURE.md", 200), ("crates/cli/src/main.rs", 60)];
+const BOUNDS: [(&str, usize); 2] = [("ARCHITECTURE.md", 280), ("crates/cli/src/main.rs", 60)];
 
 /// Checks that the first line of a Rust file is a doc comment that describes the file.
 pub(super) fn head(source: &Source, findings: &mut Vec<Finding>) {
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(check(sizes, "crates/core/tests/table.rs", &"x\n".repeat(600)), []);
         let main = check(sizes, "crates/cli/src/main.rs", &"x\n".repeat(61));
         assert_eq!(main, [(0, "61 lines, at most 60".to_owned())]);
-        assert_eq!(check(sizes, "ARCHITECTURE.md", &"x\n".repeat(201)).len(), 1);
+        assert_eq!(check(sizes, "ARCHITECTURE.md", &"x\n".repeat(281)).len(), 1);
         assert_eq!(check(sizes, "README.md", &"x\n".repeat(999)), []);
     }
 }
