@@ -1,4 +1,4 @@
-//! `cargo xtask complexity [FILTER]`: checks that each reader of hostile text needs time in proportion to its length.
+//! `cargo xtask complexity [FILTER]`: checks that each parser of untrusted input needs time in proportion to its length.
 //!
 //! Valgrind counts the instructions for texts of length n, 2n and 4n. The counts repeat on every machine, unlike times.
 //! The readers and their texts are in `complexity/readers.rs`. One process reads all texts in order; valgrind writes

@@ -38,7 +38,7 @@ usage: cargo xtask CHORE
   demo            fetch a URL of every scheme from servers made for it; needs nothing but Rust
   record          draw a session in a terminal as assets/demo.svg, for the README
   chaos [--seed N] [--rounds N] [--seconds N]  random faults, kills and full disks; 200 rounds by default
-  complexity [FILTER]  instructions per byte of hostile texts must not grow with their length; needs valgrind
+  complexity [FILTER]  instructions per byte of untrusted input must not grow with their length; needs valgrind
   dist [--twice | --try]  packages, a static binary, a container image, checksums; --twice compares the bytes of two
                   builds, --try installs the packages in Debian containers
   bench [FILTER [--against PROGRAM]]  measure the rows whose name contains FILTER against the installed peers, and

@@ -1,4 +1,4 @@
-//! The readers of hostile text, each with texts that made a reader of some program slow.
+//! The parsers of untrusted input, each with texts that made a parser of some program slow.
 
 use bytes::Bytes;
 use fetch_url::Checksum;

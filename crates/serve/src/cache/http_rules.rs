@@ -12,7 +12,7 @@ use http_cache_semantics::{BeforeRequest, CacheOptions, CachePolicy};
 use super::entry::Entry;
 use crate::request_head::RequestHead;
 
-/// The largest number of seconds that is believed.
+/// The largest number of seconds that is accepted; larger ones count as this.
 const MAX_SECONDS: u64 = 1 << 31;
 /// The fields that a response with status 304 does not replace, because they describe the bytes (RFC 9111 §3.2).
 const KEPT_FIELDS: [&str; 5] =
