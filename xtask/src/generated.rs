@@ -154,7 +154,9 @@ fn with_a_url<T>(scheme: &str, format_example: impl Fn(&Url<'_>) -> T) -> Option
 
 const fn in_words(url: &Url<'_>, equivalent: SchemeSupport) -> &'static str {
     match equivalent {
-        SchemeSupport::BuiltIn if matches!(url, Url::Mailto(_) | Url::Telnet(_)) => "no file; prints how to open it",
+        SchemeSupport::BuiltIn if matches!(url, Url::Mailto(_) | Url::Telnet(_)) => {
+            "no file; prints how to open it"
+        }
         SchemeSupport::BuiltIn => "fetched",
         SchemeSupport::NotBuiltIn => "parsed and explained, not built in yet",
         SchemeSupport::Reserved => "reserved, no access method",

@@ -86,7 +86,7 @@ pub enum Verb {
     Explain(DeferredFlags<ExplainFlags>),
     /// Print the URLs found in a text (RFC 1738, appendix)
     Extract(ExtractFlags),
-    /// Copy a directory and everything below it: ftp, http, gopher, a news group, file
+    /// Copy a directory and everything below it: ftp, http, gopher, a newsgroup, file
     #[command(override_usage = "fetch-url mirror [OPTIONS] URL [DIR]")]
     Mirror(DeferredFlags<MirrorFlags>),
     /// Serve every scheme to browsers, curl, wget and lynx: an HTTP proxy and gateway
@@ -311,7 +311,8 @@ pub struct FetchFlags {
     /// Fetch one file over up to N connections
     ///
     /// Segments are used if the server supports ranges and reports size and validator, and each part has at least 1 MiB;
-    /// smaller files use fewer connections. Otherwise one is used. With a checksum, other URLs of the file share them.
+    /// smaller files use fewer connections. Otherwise one is used. With a checksum, segments are also fetched from
+    /// alternative URLs.
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "Several URLs")]
     pub segments: u16,
     /// Maximum number of parallel transfers with -Z

@@ -18,7 +18,7 @@ pub struct BatchFlags {
     pub skip_existing: bool,
     /// If the file exists, write to NAME.1, NAME.2 ... instead
     ///
-    /// The numbers are those of wget.
+    /// Numbered as by wget.
     #[arg(long, conflicts_with_all = ["no_clobber", "skip_existing", "continue_at", "continue_flag"])]
     pub keep_both: bool,
     /// Maximum number of parallel transfers at one host
@@ -33,7 +33,7 @@ pub struct BatchFlags {
     /// by their priority. Logins, cookies and headers are not sent to them. Repeatable.
     #[arg(long, value_name = "FILE|URL", action = ArgAction::Append)]
     pub metalink: Vec<String>,
-    /// Use the other URLs and the digest that the server states (RFC 6249)
+    /// Use the other URLs and the digest that the server sends (RFC 6249)
     ///
     /// A Link field with rel=duplicate names a URL that is tried if the transfer fails, Digest and
     /// Repr-Digest give a checksum of the object.

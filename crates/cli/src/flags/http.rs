@@ -65,7 +65,7 @@ pub struct HttpFlags {
     pub form_escape: bool,
     /// Write the headers of the responses to FILE
     ///
-    /// The form is that of -i. - is standard output.
+    /// Same format as -i. - is standard output.
     #[arg(short = 'D', long, value_name = "FILE")]
     pub dump_header: Option<PathBuf>,
     /// Save the ETag of the response to FILE
@@ -158,7 +158,7 @@ pub struct HttpVersionFlags {
     /// Use HTTP/2 if the server supports it over TLS (the default)
     #[arg(long, overrides_with_all = ["http1_0", "http1_1", "http2_prior_knowledge"])]
     pub http2: bool,
-    /// Use HTTP/2 for http URLs without asking the server
+    /// Use HTTP/2 for http URLs without negotiation
     #[arg(long, overrides_with_all = ["http1_0", "http1_1", "http2"])]
     pub http2_prior_knowledge: bool,
 }

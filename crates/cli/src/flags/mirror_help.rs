@@ -5,6 +5,9 @@ use clap::{Args as _, Command};
 use super::deferred::DeferrableFlags;
 use super::{MirrorFlags, SINGLE_OBJECT_OPTIONS};
 
+/// Options that `mirror` accepts without effect, because it always lists directories, resumes files and sets their times.
+const ALWAYS_ON: [&str; 4] = ["list", "continue_at", "continue_flag", "remote_time"];
+
 impl DeferrableFlags for MirrorFlags {
     fn define(command: Command) -> Command {
         adapt_help(Self::augment_args(command))
@@ -20,7 +23,7 @@ fn adapt_help(mirror: Command) -> Command {
              The default of DIR is the last name in the path of URL, or its host.",
             )
         }
-        id if SINGLE_OBJECT_OPTIONS.contains(id) => argument.hide(true),
+        id if SINGLE_OBJECT_OPTIONS.contains(id) || ALWAYS_ON.contains(&id) => argument.hide(true),
         _ => argument,
     })
 }

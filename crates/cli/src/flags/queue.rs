@@ -36,7 +36,7 @@ pub struct QueueFlags {
 pub enum QueueVerb {
     /// Add the lines of a list; lines that were added before are not added again
     Add(AddFlags),
-    /// Fetch lines of the queue until it is empty, on as many machines as there are
+    /// Fetch lines until the queue is empty. Run it on each machine
     #[command(override_usage = "fetch-url queue work [OPTIONS] --output-dir DIR QUEUE")]
     Work(DeferredFlags<WorkFlags>),
     /// Print the numbers of waiting, fetched and failed lines, and the workers
@@ -53,7 +53,7 @@ pub struct AddFlags {
     /// The address of the queue.
     #[arg(value_name = "QUEUE", help = QUEUE_HELP)]
     pub queue: String,
-    /// List of lines, as for a batch; - is standard input
+    /// List of lines in the format of fetch-url --input-file; - is standard input
     #[arg(long, value_name = "FILE")]
     pub input_file: PathBuf,
     /// For a new queue: number of buckets into which hosts are hashed
@@ -61,7 +61,7 @@ pub struct AddFlags {
     /// The hosts of one bucket share the limit of --parallel-max-host.
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "64", value_parser = value_parser!(u16).range(1..=4096))]
     pub buckets: u16,
-    /// For a new queue: hand a line to another worker after SECONDS without a sign of life
+    /// For a new queue: give a line to another worker if no heartbeat arrives for SECONDS
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, default_value = "30", value_parser = parse_seconds)]
     pub lease: Duration,
     /// For a new queue: maximum size of the waiting lines at the server
@@ -98,6 +98,7 @@ impl DeferrableFlags for WorkFlags {
     fn define(command: Command) -> Command {
         Self::augment_args(command).mut_args(|argument| match argument.get_id().as_str() {
             "urls" => argument.value_name("QUEUE").help(QUEUE_HELP),
+            "output_dir" => argument.help("Write all files below DIR, which all workers share"),
             id if BATCH_OPTIONS.contains(id) => argument.hide(true),
             _ => argument,
         })

@@ -103,7 +103,7 @@ pub struct ServeFlags {
     )]
     pub retry: u32,
 
-    /// Store objects of http and ftp servers in DIR, and use them while their servers confirm them
+    /// Store objects of http and ftp servers in DIR; reuse them while fresh, or after the server has confirmed them
     ///
     /// DIR is created, or is an earlier cache; another directory with files is an error. Several servers
     /// may use one DIR. Objects that need a login are never stored.

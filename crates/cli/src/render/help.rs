@@ -7,6 +7,15 @@ use clap::{Arg, Command};
 use super::print_stdout;
 use super::stdio::print_stderr;
 
+/// The first line of `-h`, with all sub-commands that are built.
+const USAGE: &str = if cfg!(feature = "queue") {
+    "Usage: fetch-url [OPTIONS] URL...|mirror|queue|serve|explain|extract|completions\n"
+} else if cfg!(feature = "serve") {
+    "Usage: fetch-url [OPTIONS] URL...|mirror|serve|explain|extract|completions\n"
+} else {
+    "Usage: fetch-url [OPTIONS] URL...|mirror|explain|extract|completions\n"
+};
+
 /// The options of `-h`: the name in clap, the value, and a text that fits into 80 columns.
 const COMMON_OPTIONS: [(&str, &str, &str); 18] = [
     ("output", "FILE", "Write to FILE instead of standard output"),
@@ -86,7 +95,7 @@ fn groups(command: &Command) -> Vec<String> {
 
 /// Returns the text of `-h`.
 fn common_options(command: &Command) -> String {
-    let mut text = "Usage: fetch-url [OPTIONS] URL... | mirror URL [DIR] | explain | extract\n".to_owned();
+    let mut text = USAGE.to_owned();
     for (id, value, help) in COMMON_OPTIONS {
         let argument = command.get_arguments().find(|argument| argument.get_id() == id);
         text.extend(argument.map(|argument| option_line(argument, value, help)));

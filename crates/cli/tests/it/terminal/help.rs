@@ -25,5 +25,8 @@ fn short_help_fits_a_screen_and_names_the_groups() {
     assert!(mirror.contains("--max-depth") && !mirror.contains("--ftp-account"), "{mirror}");
     let whole = run_shell("\"$F\" mirror --help", [""]).assert_exit(0).stdout_text();
     assert!(whole.contains("--max-depth") && !whole.contains("--remote-name"), "{whole}");
+    for always_on in ["--list ", "--list\n", "--continue", "--remote-time"] {
+        assert!(!whole.contains(always_on), "{always_on:?} has no effect: {whole}");
+    }
     run_fetch_url(["--help", "nothing"]).assert_exit(2).assert_stderr_contains("the groups are all, output");
 }
