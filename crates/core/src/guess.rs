@@ -7,7 +7,7 @@ use crate::{SCHEMES, SchemeStatus, find_scheme, parse};
 /// Names that resemble the name of a known scheme but are schemes of their own, sorted.
 const OTHER_SCHEMES: [&str; 5] = ["httpu", "ntp", "rtp", "sftp", "tftp"];
 
-/// Schemes without a host whose URLs may have an `@`, and the prefix `URL:`, sorted: their names are not those of users.
+/// Schemes without a host whose URLs may have an `@`, and the prefix `URL:`, sorted, so that `sip:x@h` is not read as a login.
 const ADDRESS_SCHEMES: [&str; 15] = [
     "acct", "cid", "data", "h323", "im", "jabber", "pres", "sip", "sips", "skype", "smtp", "tag", "url",
     "urn", "xmpp",
@@ -103,7 +103,7 @@ fn starts_with_password(text: &str) -> bool {
     text.split(['/', '?', '#']).next().unwrap_or_default().contains('@')
 }
 
-/// Returns `true` if a name before a colon is rather that of a user than that of a scheme. It is not that of a known scheme.
+/// Returns `true` if `name`, before a colon, is more likely a user name than a scheme. The caller has excluded known schemes.
 fn may_be_user(name: &str) -> bool {
     let is_experimental = name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("x-"));
     let is_scheme = is_experimental
@@ -137,7 +137,7 @@ fn most_similar(name: &str, is_accepted: impl Fn(SchemeStatus) -> bool) -> Optio
         return None;
     }
     let limit = if name.len() > 4 { 2 } else { 1 };
-    // `http` precedes `ftp`, to which `ttp` is as similar.
+    // Prefer `http`: `ttp` has distance 1 to both `http` and `ftp`.
     let preferred = ["http", "https"].into_iter();
     let known = SCHEMES.iter().filter(|row| is_accepted(row.status) && !row.name.is_empty());
     preferred
@@ -150,22 +150,22 @@ fn most_similar(name: &str, is_accepted: impl Fn(SchemeStatus) -> bool) -> Optio
 
 /// Returns the number of inserted, removed, replaced and swapped bytes between two names (optimal string alignment).
 fn distance(one: &[u8], two: &[u8]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=two.len()).collect();
+    let mut two_rows_up: Vec<usize> = Vec::new();
+    let mut previous_row: Vec<usize> = (0..=two.len()).collect();
     for (row, byte) in one.iter().enumerate() {
         let mut line = vec![row + 1];
         for (column, other) in two.iter().enumerate() {
-            let replaced = above[column] + usize::from(byte != other);
-            let mut least = replaced.min(above[column + 1] + 1).min(line[column] + 1);
+            let replaced = previous_row[column] + usize::from(byte != other);
+            let mut least = replaced.min(previous_row[column + 1] + 1).min(line[column] + 1);
             let is_swapped = row > 0 && column > 0 && byte == &two[column - 1] && &one[row - 1] == other;
             if is_swapped {
-                least = least.min(before[column - 1] + 1);
+                least = least.min(two_rows_up[column - 1] + 1);
             }
             line.push(least);
         }
-        before = std::mem::replace(&mut above, line);
+        two_rows_up = std::mem::replace(&mut previous_row, line);
     }
-    above[two.len()]
+    previous_row[two.len()]
 }
 
 #[cfg(test)]

@@ -122,12 +122,12 @@ impl Exchange {
                 Ok(Some(Step::Send(bytes)))
             }
             ExchangeState::Status if buffer.is_ended() && buffer.bytes().is_empty() => {
-                Err(WireError::UnexpectedEnd { what: "the answer" })
+                Err(WireError::UnexpectedEnd { what: "the response" })
             }
             ExchangeState::Status => Ok(self.read_status(buffer)),
             // Nothing was received: the request can be repeated.
             ExchangeState::Sniff if buffer.is_lost() && buffer.bytes().is_empty() => {
-                Err(WireError::UnexpectedEnd { what: "the answer" })
+                Err(WireError::UnexpectedEnd { what: "the response" })
             }
             ExchangeState::Sniff => Ok(self.sniff(buffer)),
             ExchangeState::Empty => Ok(Some(self.begin_body(ResponseFraming::Plain, None))),

@@ -88,7 +88,7 @@ impl ResponseFraming {
         match (self, end) {
             (Self::Dot, ResponseEnd::Closed) if ends_line => Ok(Some(DOT)),
             (_, ResponseEnd::Lost) | (Self::Dot, ResponseEnd::Closed) => {
-                Err(WireError::UnexpectedEnd { what: "the answer" })
+                Err(WireError::UnexpectedEnd { what: "the response" })
             }
             (Self::Plain, ResponseEnd::Closed) => Ok(Some(DOT)),
             _ => Ok(None),

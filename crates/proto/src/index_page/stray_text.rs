@@ -3,11 +3,11 @@
 
 use html5gum::emitters::default::Token;
 
-/// The maximum number of nested lists. Text in lists within more is not examined.
+/// The maximum number of nested lists. Deeper lists are not examined.
 const MAX_DEPTH: usize = 32;
 /// The maximum number of bytes of a row that are examined.
 const MAX_ROW_BYTES: usize = 512;
-/// The words of headings and sums between and below the entries, in lower case.
+/// The words of headings and totals between and below the entries, in lower case.
 const SUM_WORDS: [&str; 15] = [
     "and",
     "byte",
@@ -29,7 +29,7 @@ const SUM_WORDS: [&str; 15] = [
 /// A list of entries that has no end yet.
 struct List {
     kind: ListKind,
-    /// An entry is in this list, and in no list within it.
+    /// This list directly contains an entry.
     has_entries: bool,
     row_has_link: bool,
     /// The text of the row without a link.
@@ -82,13 +82,17 @@ pub(super) struct StrayText {
     has_entries: bool,
     /// An entry is in a list, or the text of its link is its name.
     has_certain_entry: bool,
-    /// The page has ended after its entries.
+    /// `</html>` was seen after an entry.
     is_after_end: bool,
 }
 
 impl StrayText {
-    /// Returns `true` if the part read so far has stray text: a row of a list without a link after the first entry, text
-    /// after the end of the page, a message of PHP, or only links with other texts than their names outside of lists.
+    /// Returns `true` if the part read so far has stray text:
+    ///
+    /// - a row of a list without a link, after the first entry;
+    /// - text or a link after `</html>`;
+    /// - a message of PHP;
+    /// - no confirmed entry: no link is in a list, and the texts of all links differ from the names of their entries.
     pub(super) const fn is_found(&self) -> bool {
         self.is_found || (self.has_entries && !self.has_certain_entry)
     }
@@ -156,7 +160,7 @@ impl StrayText {
         }
     }
 
-    /// Ends the row of the innermost list in which the tag separates rows.
+    /// Ends the row of the innermost list whose row separator is this tag.
     fn separate_rows(&mut self, name: &[u8]) {
         let kind = ListKind::of_separator(name);
         if let Some(list) = self.lists.iter_mut().rfind(|list| Some(list.kind) == kind) {
@@ -204,8 +208,8 @@ impl List {
     }
 }
 
-/// Returns `true` for elements whose text is not searched: scripts and styles, captions, sums and headings of tables, and
-/// the signature that Apache writes after a README with an end of its own.
+/// Returns `true` for elements whose text is not searched: scripts and styles, captions, totals and headings of tables, and
+/// Apache's `<address>` footer, which may follow the `</html>` of a README.
 const fn is_ignored(name: &[u8]) -> bool {
     matches!(
         name,
@@ -213,7 +217,7 @@ const fn is_ignored(name: &[u8]) -> bool {
     )
 }
 
-/// Returns `true` if a row is blank, a heading such as `Files`, or a sum such as `3 files, 12 KB`.
+/// Returns `true` if a row is blank, a heading such as `Files`, or a total such as `3 files, 12 KB`.
 fn is_sum(row: &str) -> bool {
     let mut words = row.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     words.all(|word| {
