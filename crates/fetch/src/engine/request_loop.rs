@@ -30,7 +30,7 @@ enum Next {
     Send(Request),
 }
 
-/// The final response, and the requests from which it can be requested again.
+/// The final response, and the requests to send if it must be resumed.
 pub(super) struct Final {
     pub(super) response: Response,
     /// The request to send in place of the first one if the body breaks off.
@@ -110,7 +110,7 @@ fn url_chooser(request: &Request, chain: &RedirectChain) -> UrlChooser {
     }
 }
 
-/// Decides what follows a response. A refusal may be retried. If the response continues another resource than
+/// Decides what follows a response. A refusal may be retried. If the response is for a different resource than
 /// the partial download, the request is sent again from byte 0.
 async fn check_response(
     mut response: Response,
@@ -227,7 +227,7 @@ fn apply_condition(mut response: Response, request: &Request) -> Response {
     response
 }
 
-/// Tells a body that continues a partial download the bytes before it, so that they are compared again if it breaks off.
+/// Gives a resumed body the last bytes already stored, for comparison if it breaks off.
 fn with_known_bytes(mut response: Response, resume: Option<&Resume>) -> Response {
     if let (Content::Body(body), Some(resume)) = (&mut response.content, resume)
         && response.meta.offset == resume.offset

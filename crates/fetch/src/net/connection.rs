@@ -110,7 +110,7 @@ impl<M: Machine> Connection<M> {
         Ok(self)
     }
 
-    /// Returns the next step of the machine: an event, its end, or a request for TLS.
+    /// Returns the next step of the machine: an event, the end of the machine, or a request for TLS.
     ///
     /// # Errors
     /// An error of the protocol, or of the connection if it was lost before the machine was done.

@@ -55,7 +55,7 @@ pub struct FileOptions {
 pub enum SyncMode {
     /// Always, before the file is renamed to its final name.
     Always,
-    /// Before the rename, for files of 1 MiB and more, and for all files on file systems of a server, such as NFS, which
+    /// Before the rename, for files of 1 MiB and more, and for all files on network file systems, such as NFS, which
     /// may report errors only then.
     #[default]
     Auto,

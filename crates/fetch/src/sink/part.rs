@@ -97,7 +97,7 @@ impl Part {
     }
 
     /// Returns `true` if the file can be emptied and fetched again. Bytes that were kept from an existing file without
-    /// comparing them (`keep_bytes` without `resume`) may not be of the object.
+    /// comparing them (`keep_bytes` without `resume`) may belong to another object.
     pub(super) const fn can_restart(&self) -> bool {
         self.options.keep_bytes == 0 || self.options.resume
     }
@@ -190,10 +190,10 @@ impl Part {
         Ok(())
     }
 
-    /// Keeps an unfinished file with its state. Returns `false` if that is not possible. If written bytes may be lost, the
-    /// last state file still describes those before them.
+    /// Keeps an unfinished file with its state. Returns `false` if that is not possible. If the sync fails, the last state
+    /// file still describes the synced prefix.
     fn keep(&mut self) -> bool {
-        // It may have the permissions of the finished file already.
+        // The file may already have its final permissions.
         let is_private = self.file_id.is_none() || set_mode(&self.file, PART_MODE).is_ok();
         let is_saved = is_private && (self.save_state().is_ok() || self.save_state_on_full_disk().is_ok());
         is_saved || self.writeback.may_have_lost_bytes() && self.has_own_state && self.is_at_part_name()

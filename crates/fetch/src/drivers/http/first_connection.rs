@@ -37,7 +37,7 @@ impl FirstConnections {
     /// Returns the first connection of the current runtime to the server of `key`.
     pub(super) fn of(&self, key: &HttpPoolKey) -> Arc<FirstConnection> {
         let mut servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is forgotten is negotiated again.
+        // Evicted servers are probed again.
         if servers.len() >= MAX_SERVERS {
             servers.clear();
         }

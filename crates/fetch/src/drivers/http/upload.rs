@@ -17,20 +17,20 @@ pub(super) struct UploadProgress(Arc<Mutex<Progress>>);
 struct Progress {
     last: Instant,
     state: UploadState,
-    /// Waits until the body is sent or lost.
+    /// Woken when the body is sent or the connection fails.
     waker: Option<Waker>,
 }
 
 /// How much of a request body is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UploadState {
-    /// Some bytes were not read to be sent.
+    /// The body has not been read completely.
     Reading,
     /// All bytes were read, but may not be written to the connection yet.
     Read,
-    /// All bytes were written to the connection, or over HTTP/2 read to be sent.
+    /// All bytes were written to the connection (HTTP/2: handed to h2).
     Sent,
-    /// The connection ended before.
+    /// The connection closed before the body was sent.
     Lost,
 }
 
@@ -54,7 +54,7 @@ impl UploadProgress {
         self.lock().state == UploadState::Sent
     }
 
-    /// Records that the connection has written what it had to write.
+    /// Records that the connection has flushed all buffered bytes.
     pub(super) fn flush(&self) {
         self.advance(UploadState::Read, UploadState::Sent);
     }
