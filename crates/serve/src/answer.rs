@@ -44,7 +44,7 @@ impl Answer {
         answer
     }
 
-    /// Creates an answer with a page of which `first` is made and `source` makes the rest.
+    /// Creates an answer with a page. `first` is sent at once; `source` streams the rest.
     pub(crate) fn page_stream(first: Bytes, source: impl ByteSource + 'static) -> Self {
         let mut answer = Self::page(StatusCode::OK, Bytes::new());
         answer.content = AnswerContent::Stream { first: Some(first), source: Box::pin(source), length: None };

@@ -5,11 +5,11 @@ use fetch_url_proto::http_date;
 
 use crate::request_head::RequestHead;
 
-/// The conditions on the version of an object, with which a client protects what it already has of it.
+/// Preconditions that prevent mixing two versions of an object (RFC 9110 §13.1).
 const PRECONDITIONS: [&str; 2] = ["if-match", "if-unmodified-since"];
 
 /// Returns the byte range of the request; `None` if there is none, or several, or one of another unit: the whole object
-/// is then sent (RFC 9110 §14.2). A range with `If-Range` is ignored unless `validator` is that of the object.
+/// is then sent (RFC 9110 §14.2). The caller evaluates `If-Range`.
 pub(crate) fn wanted_range(head: &RequestHead) -> Option<ByteRange> {
     let spec = head.text("range")?.strip_prefix("bytes=")?;
     let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?;
@@ -23,7 +23,7 @@ pub(crate) fn wanted_range(head: &RequestHead) -> Option<ByteRange> {
     }
 }
 
-/// Returns the time of `If-Modified-Since`, which `If-None-Match` replaces.
+/// Returns the time of `If-Modified-Since`, which is ignored if `If-None-Match` is present.
 pub(crate) fn modified_since(head: &RequestHead) -> Option<i64> {
     if head.field("if-none-match").is_some() {
         return None;

@@ -10,9 +10,11 @@ use super::entry::Entry;
 use crate::conditions::{fails_precondition, is_unmodified, matches_etag, wanted_range};
 use crate::request_head::RequestHead;
 
-/// A response, the size of an object that does not have the range of the request, or no answer without the server.
+/// The result of a request with the cache.
 pub(crate) enum CachedResponse {
+    /// A response, and the range of the request that it answers.
     Response(Box<Response>, Option<ByteRange>),
+    /// The size of the stored object, which does not have the range of the request.
     UnsatisfiedRange(u64),
     /// The client wants a stored object only, and there is none that may be used without its server.
     NotStored,

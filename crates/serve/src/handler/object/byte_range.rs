@@ -10,12 +10,12 @@ use crate::conditions::fails_precondition;
 use crate::request_head::RequestHead;
 use crate::security_headers::Author;
 
-/// The maximum size of a range that is held until its end, in bytes: a part of the memory that an object reserves.
+/// The maximum size of a range that is buffered until its end, in bytes: a part of the memory that an object reserves.
 const MAX_HELD: u64 = 512 * 1024;
 
-/// Fetches the whole object if its server has no ranges. Returns its size if the range is beyond its end. If a
-/// condition of the request decides the answer, the range does not matter (RFC 9110 §13.2.2), and the description of the
-/// object is returned.
+/// Fetches the whole object if its server has no ranges. `Err(size)`: the range starts beyond the object. If a
+/// condition of the request decides the answer, the range does not matter (RFC 9110 §13.2.2), and the response to HEAD
+/// is returned.
 pub(super) async fn without_range(
     fetcher: &Fetcher,
     request: &Request,
@@ -47,7 +47,7 @@ fn is_answered_by_condition(head: &RequestHead, meta: &Meta) -> bool {
 }
 
 /// Returns a response whose range is known before its first byte is sent. If the server reports neither the size of the
-/// object nor the length of the range, the last byte is known only at the end: a short range is then held until it is
+/// object nor the length of the range, the last byte is known only at the end: a short range is then buffered until it is
 /// complete. A range that is longer, has no end or no bytes is replaced by the whole object, which is always allowed
 /// (RFC 9110 §14.2).
 pub(super) async fn with_known_range(
@@ -82,7 +82,7 @@ pub(super) async fn with_known_range(
     Ok((fetcher.fetch(whole).await?, None))
 }
 
-/// Returns the number of bytes of a range that may be held.
+/// Returns the number of bytes of a range that may be buffered.
 fn held_size(range: ByteRange) -> Option<usize> {
     match range {
         ByteRange::Span { first, last: Some(last) } => {
