@@ -17,7 +17,7 @@ use crate::reservations::{Reservations, conflict_entry};
 use crate::session::MAX_UNCONFIRMED;
 use crate::{Line, Queue};
 
-/// How often a line is sent again when the server does not answer.
+/// Maximum number of resends of a line if the server does not answer.
 const MAX_RESENDS: u32 = 30;
 /// The wait before a line is sent again.
 const RESEND_WAIT: Duration = Duration::from_secs(1);
@@ -162,8 +162,8 @@ impl Queue {
 }
 
 impl Adder {
-    /// Adds a line. It is stored later, at the latest by [`Self::store_all`] or [`Self::finish`]. A line whose file is that of another line, which
-    /// has not failed, is recorded as failed.
+    /// Adds a line. It is stored later, at the latest by [`Self::store_all`] or [`Self::finish`]. A line whose file is reserved by
+    /// another line that has not failed is recorded as failed.
     ///
     /// # Errors
     /// Fails if an earlier line could not be stored: [`Code::LimitReached`] if the storage of the server is full,
@@ -182,12 +182,12 @@ impl Adder {
         Ok(())
     }
 
-    /// Returns the numbers of the lines that are stored.
+    /// Returns the counts of the stored lines.
     pub const fn counts(&self) -> AddCounts {
         self.counts
     }
 
-    /// Waits until all lines are stored. Returns their numbers.
+    /// Waits until all lines are stored. Returns the counts.
     ///
     /// # Errors
     /// As [`Self::add`].

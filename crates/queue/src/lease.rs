@@ -22,9 +22,9 @@ pub struct Lease {
     pub tries: u64,
 }
 
-/// The line of a lease.
+/// A delivered, unacknowledged message.
 pub(crate) struct Held {
-    /// The subject to which the worker says what happens to the line; `None` if another program sent the message.
+    /// The ack subject of the message; `None` if another program sent the message.
     reply: Option<Subject>,
     pub(crate) digest: String,
     /// `None` if the message is not a line.
@@ -32,12 +32,12 @@ pub(crate) struct Held {
     pub(crate) tries: u64,
     /// The bucket of the line; `None` if another program sent the message.
     pub(crate) bucket: Option<u16>,
-    /// The number of lines of the bucket that were not handed out when this one was.
+    /// The pending messages of the consumer at delivery.
     pub(crate) rest: u64,
 }
 
 impl Held {
-    /// Returns the lease of a message whose subject ends with the digest of the line.
+    /// Returns the delivery of a message whose subject ends with the digest of the line.
     pub(crate) fn new(message: &Message, line: Option<Line>) -> Self {
         let reply = message.reply.clone();
         let mut parts = message.subject.rsplit('.');
@@ -48,7 +48,7 @@ impl Held {
         Self { reply, digest, line, tries, bucket, rest }
     }
 
-    /// Tells the server what happens to the line. If the connection is lost, the lease ends by itself.
+    /// Tells the server what happens to the line. If the connection is lost, the lease expires.
     pub(crate) async fn reply(&self, client: &Client, kind: AckKind) {
         if let Some(reply) = &self.reply {
             let _lost = client.publish(reply.clone(), Bytes::from(kind)).await;
@@ -56,13 +56,12 @@ impl Held {
     }
 }
 
-/// The part of a reply subject that is the number of times that the line was handed out.
+/// The part of an ack subject that is the number of times that the message was delivered.
 const TRIES: usize = 4;
-/// The part of a reply subject that is the number of lines that the consumer has not handed out.
+/// The part of an ack subject that is the number of messages that the consumer has not delivered.
 const REST: usize = 8;
 
-/// Returns the number that is a part of a reply subject. The subject has two more parts before it if it has the domain
-/// and the account.
+/// Returns the number that is a part of an ack subject. The long form has two more tokens before it: domain and account.
 fn number_in(reply: &str, part: usize) -> Option<u64> {
     let dots = reply.bytes().filter(|byte| *byte == b'.').count();
     let part = if dots > 8 { part + 2 } else { part };
@@ -123,7 +122,7 @@ impl Leases {
         self.lock().of_buckets.get(&bucket).copied().unwrap_or(0)
     }
 
-    /// Extends all leases, again and again. `lease` is the time after which the server hands a line to another worker.
+    /// Extends all leases periodically. `lease` is the time after which the server hands a line to another worker.
     pub(crate) async fn extend(&self, client: &Client, lease: Duration) {
         loop {
             tokio::time::sleep(lease / 3).await;

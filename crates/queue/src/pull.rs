@@ -21,15 +21,15 @@ use crate::{Entry, Lease, Line, Outcome, Queue};
 
 /// The wait if the connection does not take a request.
 const ERROR_WAIT: Duration = Duration::from_secs(1);
-/// The wait after the server has refused a request, because it opens the consumer anew.
+/// The wait after the server has refused a request, while the repair task recreates the consumer.
 const FAILURE_WAIT: Duration = Duration::from_millis(200);
 /// A line that arrives when all slots are busy is given back after this time.
 const SURPLUS_WAIT: Duration = Duration::from_secs(2);
-/// How long the slots for lines that a bucket is expected to have stay reserved.
+/// Maximum time for which slots stay reserved.
 const RESERVATION_TIME: Duration = Duration::from_millis(500);
 /// The longest wait for the end of the requests of a bucket.
 const END_TIME: Duration = Duration::from_secs(2);
-/// The delay of a line that only newer workers understand.
+/// The delay of a line with an unsupported format version.
 const NEWER_DELAY: Duration = Duration::from_secs(60);
 /// The maximum number of requests that wait at a bucket, one for each worker.
 const MAX_WAITING: i64 = 16_384;
@@ -97,13 +97,13 @@ struct Bucket {
     /// buckets together may have more lines than the worker has slots, and the server counts each time that it hands
     /// out a line as a try.
     expected: u64,
-    /// The number of lines in a row that were handed out once and had no entry.
+    /// Consecutive first deliveries without a stored result.
     lines_without_entry: u16,
 }
 
 impl Bucket {
-    /// Requests lines and offers them to the worker, until the server may have forgotten the requests or what it has
-    /// handed out, until a line has found no free slot, or until all slots have been busy for a while.
+    /// Requests lines and offers them to the worker, until the server may have dropped the requests or its deliveries,
+    /// until a line has found no free slot, or until all slots have been busy for a while.
     async fn take_lines(&mut self, reconnected: &mut Receiver<u64>, new_consumers: &mut Receiver<u64>) {
         loop {
             let reserved = self.reserve().await;
@@ -136,9 +136,9 @@ impl Bucket {
         self.shared.slots.reserve(count).await
     }
 
-    /// Withdraws the requests, and gives back the lines that the server has handed out and that have not been offered.
-    /// Otherwise the server could hand the lines that the worker gives back to these requests. Returns the number of
-    /// lines that the bucket is expected to have.
+    /// Withdraws the requests, and returns the lines that were delivered and have not been offered. Otherwise the server
+    /// could deliver returned lines to these requests again. Returns the number of lines that the bucket is expected to
+    /// have.
     async fn give_back_rest(self) -> u64 {
         let Self { shared, requests, expected, .. } = self;
         // If the server does not answer, the leases of such lines end by themselves.
@@ -149,8 +149,8 @@ impl Bucket {
         expected.max(u64::try_from(rest.len()).unwrap_or(0))
     }
 
-    /// Requests lines and offers them to the worker: as many as slots are reserved, or one that may come at any time.
-    /// Returns a break if lines of the request may still come.
+    /// Sends one pull request and offers its lines to the worker: as many as slots are reserved, or the next one, whenever it
+    /// is added. Returns `Break` if the request may still deliver lines.
     async fn request(
         &mut self,
         mut reserved: Reserved,
@@ -242,7 +242,7 @@ impl Bucket {
     ///
     /// A server that was killed may hand out a line as if for the first time. It hands out lines in their order, and at
     /// most `host_limit` of them at the same time, so after that many lines without an entry the following ones are
-    /// new, and their entries are not requested. A line that was added again may have been finished from its old message.
+    /// new, and their entries are not requested. An earlier copy of a line that was added again may already be finished.
     async fn is_finished(&mut self, held: &Held) -> bool {
         let is_first_try = held.tries == 1;
         let line = held.line.as_ref();
@@ -302,7 +302,7 @@ async fn give_back(shared: &Shared, id: u64, delay: Option<Duration>) {
     }
 }
 
-/// Returns the error for a line that only a newer program understands.
+/// Returns the error for a line with an unsupported format version.
 pub(crate) fn newer_error(version: u64) -> Error {
     let detail = format!(
         "a line was added by a newer fetch-url (version {version} of the queue); it stays in the queue"

@@ -22,7 +22,7 @@ const MAX_WORKERS: i64 = 10_000;
 pub struct QueueOptions {
     /// The number of buckets into which the hosts are hashed. The hosts of one bucket share the limit per host.
     pub buckets: u16,
-    /// After this time without a sign of life, a line is handed to another worker.
+    /// After this time without a heartbeat, a line is handed to another worker.
     pub lease: Duration,
     /// The maximum size of the stream of lines in bytes; `None` is the limit of the server.
     pub max_bytes: Option<u64>,

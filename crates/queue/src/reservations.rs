@@ -1,6 +1,7 @@
 //! The files of the lines: two lines must not have the same file, because the second one would replace that of the first.
 //!
-//! Each file is reserved before its line is added, in the stream of files: the first line that publishes its owner has it.
+//! Each file is reserved before its line is added, in the stream of files: the first line that publishes its ID as owner gets
+//! the file.
 //! A worker reads the reservation before it fetches the line: another line may have taken the file since then, because
 //! `add` was stopped before it added the line, or because `failed --retry` adds a line again.
 
@@ -14,8 +15,8 @@ use crate::error::usage_error;
 use crate::line::digest_of;
 use crate::{Entry, Line, Outcome, Queue};
 
-/// The waits for a line whose file is reserved, and which is neither in the queue nor in the record: it may be added at
-/// this moment. After them, it was not added.
+/// The waits for the owner of a file that is neither in the queue nor in the record: it may be added at this moment. After the
+/// last wait the owner is treated as missing.
 const LINE_WAITS_IN_MILLISECONDS: [u64; 7] = [50, 100, 200, 400, 800, 1600, 3200];
 
 /// The stream of files.
@@ -54,7 +55,7 @@ impl Queue {
 }
 
 impl Reservations {
-    /// Reserves the files of a line. Returns the name of a file that another line has, which has not failed.
+    /// Reserves the files of a line. Returns the name of a file reserved by another line that has not failed.
     pub(crate) async fn reserve(&self, line: &Line) -> Result<Option<String>, Error> {
         let owner = self.queue.owner(line);
         for name in line.file_names() {
@@ -65,8 +66,8 @@ impl Reservations {
         Ok(None)
     }
 
-    /// Reserves the files of a line that `owner` has added, unless it has them. Returns the name of a file that another line
-    /// has, which has not failed.
+    /// Reserves the files of a line that `owner` has added, unless it has them. Returns the name of a file reserved by another
+    /// line that has not failed.
     pub(crate) async fn confirm(&self, line: &Line, owner: &Owner) -> Result<Option<String>, Error> {
         for name in line.file_names() {
             let reservation = self.reservation(&self.subject(&name)).await?;

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use crate::Lease;
 
-/// A worker whose slots are all busy for this time is busy for long.
+/// A worker without a free slot for this time stops pulling.
 const BUSY_TIME: Duration = Duration::from_secs(2);
 
 #[derive(Default)]
@@ -30,7 +30,7 @@ struct State {
     reserved: usize,
     ready: VecDeque<Result<Lease, Error>>,
     has_ended: bool,
-    /// Lines that only newer workers understand.
+    /// The digests of lines with an unsupported format version.
     newer: HashSet<String>,
 }
 
@@ -106,13 +106,13 @@ impl Slots {
         true
     }
 
-    /// Offers a line again that was handed over before. It waits until a slot is free.
+    /// Offers the line of a lease again that was handed over before. The lease waits until a slot is free.
     pub(crate) fn offer_again(&self, lease: Lease) {
         self.lock().ready.push_back(Ok(lease));
         self.is_ready.notify_waiters();
     }
 
-    /// Reports the error for a line that only newer workers understand, once.
+    /// Reports the error for a line with an unsupported format version, once.
     pub(crate) fn report_newer(&self, digest: &str, error: Error) {
         let mut state = self.lock();
         if state.newer.insert(digest.to_owned()) {
@@ -122,7 +122,7 @@ impl Slots {
         }
     }
 
-    /// Returns the number of lines that only newer workers understand.
+    /// Returns the number of lines with an unsupported format version.
     pub(crate) fn newer_lines(&self) -> u64 {
         u64::try_from(self.lock().newer.len()).unwrap_or(u64::MAX)
     }
@@ -133,7 +133,7 @@ impl Slots {
         state.waiting <= state.ready.len()
     }
 
-    /// Waits until no caller waits for a line, for at least [`BUSY_TIME`].
+    /// Completes when all slots were busy at two checks, [`BUSY_TIME`] apart.
     pub(crate) async fn are_all_busy_for_long(&self) {
         let mut were_busy = false;
         loop {

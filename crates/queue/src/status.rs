@@ -48,7 +48,7 @@ pub struct WorkerStatus {
     pub failed: u64,
     /// Bytes per second.
     pub rate: u64,
-    /// The time since its last sign of life, by the clocks of the server and of this computer.
+    /// The time since its last heartbeat, by the clocks of the server and of this computer.
     pub last_seen: Duration,
 }
 

@@ -9,8 +9,8 @@ use crate::worker::Shared;
 use crate::{Entry, Line, Outcome};
 
 impl Shared {
-    /// Records the messages of buckets that do not exist as failed, and removes them. What the server does not answer is
-    /// repeated with the next check.
+    /// Records the messages of buckets that do not exist as failed, and removes them. Failed requests are retried at the
+    /// next check.
     pub(crate) async fn remove_strays(&self) {
         let all = self.queue.lines.info_with_subjects(self.queue.subject("h", "*.*")).await;
         let Ok(subjects) = all else { return };
@@ -28,7 +28,7 @@ impl Shared {
 
     async fn remove_stray(&self, subject: &str) {
         let Ok(message) = self.queue.lines.direct_get_last_for_subject(subject).await else { return };
-        // A subject of another program may have a wildcard, which is the subject of other messages too.
+        // The subject of another program may contain a wildcard and so match other messages.
         if message.subject.as_str() != subject {
             return;
         }

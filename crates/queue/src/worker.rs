@@ -119,8 +119,8 @@ impl Worker {
         })
     }
 
-    /// Returns the next line, or `None` when the queue is empty. An error is that of a line that stays in the queue, or
-    /// [`fetch_url::Code::NotFound`] if the queue was deleted.
+    /// Returns the next line, or `None` when the queue is empty. `Err`: a line that this version cannot process, which stays in
+    /// the queue, or [`fetch_url::Code::NotFound`] if the queue was deleted.
     pub async fn next(&self) -> Option<Result<Lease, Error>> {
         self.shared.slots.next().await
     }
@@ -130,8 +130,8 @@ impl Worker {
         self.shared.leases.get(id).map_or(1, |held| held.tries)
     }
 
-    /// Checks that the files of a line are reserved for it. The caller does this before it fetches the line, which fails
-    /// with the error. It waits until the server answers, or the queue is deleted.
+    /// Checks that the files of a line are reserved for it. Call this before the download; on error, finish the line with that
+    /// error. It waits until the server answers, or the queue is deleted.
     ///
     /// # Errors
     /// [`Code::Usage`] if another line has the file, [`Code::NotFound`] if the queue was deleted.
@@ -150,7 +150,7 @@ impl Worker {
         }
     }
 
-    /// Ends a line. The entry is stored in the background, and then the line is acknowledged.
+    /// Completes a line. The entry is stored in the background, and then the line is acknowledged.
     pub fn finish(&self, id: u64, outcome: Outcome) {
         let Some(held) = self.shared.leases.get(id) else { return };
         self.shared.totals().count(&outcome);
@@ -161,7 +161,8 @@ impl Worker {
         }
     }
 
-    /// Gives a line back. It is handed out again after `delay`; until then it counts as one of its host.
+    /// Returns a line to the queue. It is handed out again after `delay`; until then it still counts towards the limit of its
+    /// host.
     pub fn delay(&self, id: u64, delay: Duration) {
         let Some(held) = self.shared.leases.remove(id) else { return };
         self.shared.slots.check_again();
@@ -176,8 +177,8 @@ impl Worker {
         });
     }
 
-    /// Returns a line again after `delay`, from [`Self::next`]. It stays with this worker, so that this does not count as a
-    /// try. If another worker has finished it since then, it has ended.
+    /// Delivers the line again from [`Self::next`] after `delay`. It stays with this worker, so that this does not count as a
+    /// try. The line is dropped if another worker has finished it.
     pub fn postpone(&self, id: u64, delay: Duration) {
         let Some(held) = self.shared.leases.get(id) else { return };
         let Some(line) = held.line.clone() else { return };
@@ -193,7 +194,7 @@ impl Worker {
         });
     }
 
-    /// Waits for something that the user should know, such as a full storage of the server.
+    /// Waits for the next notice for the user, such as a full storage of the server.
     pub async fn next_note(&self) -> Error {
         loop {
             let note = self.shared.notes.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -297,8 +298,8 @@ impl Shared {
         self.has_note.notify_one();
     }
 
-    /// While the worker has no lines: ends it when the queue has none but those that only newer workers understand, or was
-    /// deleted, and hands out lines that the server has forgotten.
+    /// Checks the queue while the worker has no lines. Ends the worker when the queue was deleted, or has no lines except those
+    /// with an unsupported format version. Makes the server deliver lines that it no longer delivers.
     async fn watch_while_idle(&self) {
         let mut has_stuck_lines = false;
         let mut wait = IDLE_WAIT.1;
