@@ -59,8 +59,8 @@ const EXACT_MASK: u64 = (1 << 20) - 1;
 /// Marks the state of a finished file.
 const FINISHED: u32 = 1 << 31;
 
-/// Device, inode and time of creation of a finished file. The number of a file that was removed is used again for a new
-/// one, whose time differs. Some file systems do not have the time.
+/// Device, inode and time of creation of a finished file. Inode numbers are reused, but the time of the new file differs. Some
+/// file systems do not have the time.
 type Identity = (u64, u64, Option<SystemTime>);
 
 fn identity(file: &Metadata) -> Identity {
@@ -69,7 +69,7 @@ fn identity(file: &Metadata) -> Identity {
 
 /// The files of one run.
 ///
-/// The trees grow by small nodes: a hash table would need the old and the new table at the same time to grow.
+/// `BTreeMap`, because a growing hash table briefly needs twice the memory.
 ///
 /// Two paths can name one file: `f` and `./f`, a link to a directory, names that differ in case or Unicode
 /// normalisation. Paths are therefore compared by device and inode of the directory plus the file name, and finished
@@ -99,8 +99,8 @@ impl OutputPaths {
         Self { case_folding: CaseFolding::new(is_dry_run), ..Self::default() }
     }
 
-    /// Adds a file that the program itself writes. Fails with [`fetch_url::Code::Usage`] if another option names it. A device can
-    /// have the bytes of several options and transfers.
+    /// Adds a file that the program itself writes. Fails with [`fetch_url::Code::Usage`] if another option names it. Several
+    /// options may name one device.
     pub(super) fn add_own(&mut self, path: &Path) -> Result<(), Error> {
         // /dev/stderr may be a regular file.
         if path.starts_with("/dev") || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {

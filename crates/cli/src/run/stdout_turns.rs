@@ -1,4 +1,4 @@
-//! The turns of transfers on standard output: the objects of parallel transfers are not mixed with each other, nor with
+//! Serialises objects on standard output: the objects of parallel transfers are not mixed with each other, nor with
 //! the texts of `-D -`, `--etag-save -` and `-w`.
 
 use std::cell::{Cell, RefCell};
@@ -8,27 +8,27 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use crate::render;
 
-/// The turns of the transfers whose objects go to standard output.
+/// The lock on standard output, which a transfer holds while it writes its object.
 #[derive(Default)]
 pub(super) struct StdoutTurns {
     lock: Mutex<()>,
-    /// The number of the transfer whose turn it is.
+    /// The number of the transfer that holds the lock.
     owner: Cell<Option<usize>>,
-    /// The texts of other transfers. They are printed at the end of the turn.
+    /// The texts of other transfers. They are printed when the lock is released.
     waiting: RefCell<Vec<u8>>,
     /// The reader has closed standard output, so that a text was lost.
     has_lost_text: Cell<bool>,
 }
 
-/// The turn of one transfer, which ends when this is dropped.
+/// The guard of one transfer. Dropping it releases the lock.
 pub(super) struct StdoutTurn<'t> {
     turns: &'t StdoutTurns,
     _guard: MutexGuard<'t, ()>,
 }
 
 impl StdoutTurns {
-    /// Waits for the turn of the transfer `number`. Its permit is released meanwhile: the transfer whose turn it is may
-    /// have to acquire its own again after a busy reply, and would wait for ever.
+    /// Locks standard output for the transfer `number`. Its permit is released while it waits, to avoid a deadlock: after a
+    /// 429 or 503 the transfer that holds the lock must acquire its own permit again.
     pub(super) async fn begin(&self, number: usize, permit: Option<&HostPermit>) -> StdoutTurn<'_> {
         let guard = match (self.lock.try_lock(), permit) {
             (Ok(guard), _) => guard,
@@ -39,7 +39,7 @@ impl StdoutTurns {
         StdoutTurn { turns: self, _guard: guard }
     }
 
-    /// Prints a text of the transfer `number`, at the end of the turn if it is that of another transfer. Returns `false` if
+    /// Prints a text of the transfer `number`; if another transfer holds the lock, when that is released. Returns `false` if
     /// the reader has closed standard output.
     pub(super) fn print(&self, number: usize, text: &[u8]) -> bool {
         if self.owner.get().is_some_and(|owner| owner != number) {
