@@ -105,7 +105,7 @@ impl Queue {
                 Err(error) if attempt < MAX_RESENDS && error.code() == Code::TimedOut => {
                     tokio::time::sleep(RESEND_WAIT).await;
                 }
-                Err(error) => return Err(self.deletion_or(error).await),
+                Err(error) => return Err(self.not_found_if_deleted(error).await),
                 added => return added,
             }
         }

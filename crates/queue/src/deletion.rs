@@ -40,7 +40,7 @@ impl Queue {
 
     /// Returns the error that the queue was deleted, if this is why a request failed: nothing receives a message whose
     /// stream does not exist.
-    pub(crate) async fn deletion_or(&self, error: Error) -> Error {
+    pub(crate) async fn not_found_if_deleted(&self, error: Error) -> Error {
         match error.code() {
             Code::Unsupported | Code::PeerMisbehaved => match self.lines_state().await {
                 LinesState::Deleted(deletion) => deletion,

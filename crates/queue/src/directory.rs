@@ -9,6 +9,7 @@ use fetch_url::{Code, Error, Phase};
 
 use crate::Queue;
 use crate::error::usage_error;
+use crate::queue::kind;
 
 /// The file that identifies an output directory, so that a worker with another directory is refused.
 pub const DIRECTORY_MARKER: &str = ".fetch-url-queue";
@@ -26,7 +27,7 @@ impl Queue {
             let detail = format!("{}: {error}", directory.join(DIRECTORY_MARKER).display());
             Error::new(Code::SinkFailed, Phase::Deliver, detail)
         })?;
-        let subject = self.subject("d", "shared");
+        let subject = self.subject(kind::DIRECTORY, "shared");
         let what = "cannot write the output directory of the workers";
         if self.publish_first(subject.clone(), Bytes::from(own.clone()), what).await? {
             return Ok(());

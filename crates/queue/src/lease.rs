@@ -23,9 +23,9 @@ pub struct Lease {
 }
 
 /// A delivered, unacknowledged message.
-pub(crate) struct Held {
+pub(crate) struct Delivery {
     /// The ack subject of the message; `None` if another program sent the message.
-    reply: Option<Subject>,
+    ack_subject: Option<Subject>,
     pub(crate) digest: String,
     /// `None` if the message is not a line.
     pub(crate) line: Option<Line>,
@@ -33,25 +33,25 @@ pub(crate) struct Held {
     /// The bucket of the line; `None` if another program sent the message.
     pub(crate) bucket: Option<u16>,
     /// The pending messages of the consumer at delivery.
-    pub(crate) rest: u64,
+    pub(crate) num_pending: u64,
 }
 
-impl Held {
+impl Delivery {
     /// Returns the delivery of a message whose subject ends with the digest of the line.
     pub(crate) fn new(message: &Message, line: Option<Line>) -> Self {
-        let reply = message.reply.clone();
+        let ack_subject = message.reply.clone();
         let mut parts = message.subject.rsplit('.');
         let digest = parts.next().unwrap_or_default().to_owned();
         let bucket = parts.next().and_then(|bucket| bucket.parse().ok());
-        let number = |part| reply.as_ref().and_then(|reply| number_in(reply, part));
-        let (tries, rest) = (number(TRIES).unwrap_or(1), number(REST).unwrap_or(0));
-        Self { reply, digest, line, tries, bucket, rest }
+        let number = |part| ack_subject.as_ref().and_then(|subject| number_in(subject, part));
+        let (tries, num_pending) = (number(TRIES).unwrap_or(1), number(NUM_PENDING).unwrap_or(0));
+        Self { ack_subject, digest, line, tries, bucket, num_pending }
     }
 
     /// Tells the server what happens to the line. If the connection is lost, the lease expires.
-    pub(crate) async fn reply(&self, client: &Client, kind: AckKind) {
-        if let Some(reply) = &self.reply {
-            let _lost = client.publish(reply.clone(), Bytes::from(kind)).await;
+    pub(crate) async fn ack_with(&self, client: &Client, kind: AckKind) {
+        if let Some(subject) = &self.ack_subject {
+            let _lost = client.publish(subject.clone(), Bytes::from(kind)).await;
         }
     }
 }
@@ -59,13 +59,13 @@ impl Held {
 /// The part of an ack subject that is the number of times that the message was delivered.
 const TRIES: usize = 4;
 /// The part of an ack subject that is the number of messages that the consumer has not delivered.
-const REST: usize = 8;
+const NUM_PENDING: usize = 8;
 
 /// Returns the number that is a part of an ack subject. The long form has two more tokens before it: domain and account.
-fn number_in(reply: &str, part: usize) -> Option<u64> {
-    let dots = reply.bytes().filter(|byte| *byte == b'.').count();
+fn number_in(subject: &str, part: usize) -> Option<u64> {
+    let dots = subject.bytes().filter(|byte| *byte == b'.').count();
     let part = if dots > 8 { part + 2 } else { part };
-    reply.split('.').nth(part)?.parse().ok()
+    subject.split('.').nth(part)?.parse().ok()
 }
 
 /// All leases of a worker.
@@ -78,31 +78,31 @@ pub(crate) struct Leases {
 
 #[derive(Default)]
 struct State {
-    held: HashMap<u64, Arc<Held>>,
+    deliveries: HashMap<u64, Arc<Delivery>>,
     /// The number of leases of each bucket.
-    of_buckets: HashMap<u16, usize>,
+    count_by_bucket: HashMap<u16, usize>,
 }
 
 impl Leases {
-    pub(crate) fn insert(&self, id: u64, held: Arc<Held>) {
+    pub(crate) fn insert(&self, id: u64, delivery: Arc<Delivery>) {
         let mut state = self.lock();
-        if let Some(bucket) = held.bucket {
-            *state.of_buckets.entry(bucket).or_default() += 1;
+        if let Some(bucket) = delivery.bucket {
+            *state.count_by_bucket.entry(bucket).or_default() += 1;
         }
-        state.held.insert(id, held);
+        state.deliveries.insert(id, delivery);
     }
 
-    pub(crate) fn get(&self, id: u64) -> Option<Arc<Held>> {
-        self.lock().held.get(&id).cloned()
+    pub(crate) fn get(&self, id: u64) -> Option<Arc<Delivery>> {
+        self.lock().deliveries.get(&id).cloned()
     }
 
-    pub(crate) fn remove(&self, id: u64) -> Option<Arc<Held>> {
+    pub(crate) fn remove(&self, id: u64) -> Option<Arc<Delivery>> {
         let mut state = self.lock();
-        let removed = state.held.remove(&id);
-        if let Some(bucket) = removed.as_ref().and_then(|held| held.bucket) {
-            state.of_buckets.entry(bucket).and_modify(|count| *count -= 1);
+        let removed = state.deliveries.remove(&id);
+        if let Some(bucket) = removed.as_ref().and_then(|delivery| delivery.bucket) {
+            state.count_by_bucket.entry(bucket).and_modify(|count| *count -= 1);
         }
-        if state.held.is_empty() {
+        if state.deliveries.is_empty() {
             self.last_one_ended.notify_one();
         }
         removed
@@ -114,31 +114,31 @@ impl Leases {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.lock().held.len()
+        self.lock().deliveries.len()
     }
 
     /// Returns the number of leases of a bucket.
-    pub(crate) fn of_bucket(&self, bucket: u16) -> usize {
-        self.lock().of_buckets.get(&bucket).copied().unwrap_or(0)
+    pub(crate) fn bucket_count(&self, bucket: u16) -> usize {
+        self.lock().count_by_bucket.get(&bucket).copied().unwrap_or(0)
     }
 
     /// Extends all leases periodically. `lease` is the time after which the server hands a line to another worker.
     pub(crate) async fn extend(&self, client: &Client, lease: Duration) {
         loop {
             tokio::time::sleep(lease / 3).await;
-            let all: Vec<Arc<Held>> = self.lock().held.values().cloned().collect();
-            for held in all {
+            let all: Vec<Arc<Delivery>> = self.lock().deliveries.values().cloned().collect();
+            for delivery in all {
                 // If the server cannot be reached, another worker may fetch the line, too.
-                held.reply(client, AckKind::Progress).await;
+                delivery.ack_with(client, AckKind::Progress).await;
             }
         }
     }
 
     /// Gives all lines back, so that other workers get them at once.
     pub(crate) async fn release(&self, client: &Client) {
-        let all = std::mem::take(&mut *self.lock()).held.into_values();
-        for held in all {
-            held.reply(client, AckKind::Nak(None)).await;
+        let all = std::mem::take(&mut *self.lock()).deliveries.into_values();
+        for delivery in all {
+            delivery.ack_with(client, AckKind::Nak(None)).await;
         }
     }
 
@@ -152,8 +152,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tries_and_rest_are_read_from_both_forms_of_the_reply_subject() {
-        let numbers = |reply| (number_in(reply, TRIES), number_in(reply, REST));
+    fn tries_and_pending_messages_are_read_from_both_forms_of_the_ack_subject() {
+        let numbers = |ack| (number_in(ack, TRIES), number_in(ack, NUM_PENDING));
         let short = "$JS.ACK.corpus.b10.3.417.418.1795493319412570340.583";
         assert_eq!(numbers(short), (Some(3), Some(583)));
         let long = "$JS.ACK.hub.A1B2.corpus.b10.4.417.418.1795493319412570340.583";

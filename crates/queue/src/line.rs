@@ -34,9 +34,10 @@ pub struct Line {
 /// A message that is not a line.
 #[derive(Debug)]
 pub(crate) enum BadMessage {
-    Garbage(String),
-    /// The message has a newer version.
-    Newer(u64),
+    /// The message is not a line; the reason.
+    Invalid(String),
+    /// The message has a newer format version than this program knows.
+    UnsupportedVersion(u64),
 }
 
 impl Line {
@@ -137,26 +138,26 @@ impl Line {
     }
 
     pub(crate) fn from_message(payload: &[u8]) -> Result<Self, BadMessage> {
-        let garbage = |detail: &str| BadMessage::Garbage(detail.to_owned());
-        let value: Value = serde_json::from_slice(payload).map_err(|error| garbage(&error.to_string()))?;
+        let invalid = |detail: &str| BadMessage::Invalid(detail.to_owned());
+        let value: Value = serde_json::from_slice(payload).map_err(|error| invalid(&error.to_string()))?;
         Self::from_json(&value)
     }
 
     pub(crate) fn from_json(value: &Value) -> Result<Self, BadMessage> {
-        let garbage = |detail: &str| BadMessage::Garbage(detail.to_owned());
+        let invalid = |detail: &str| BadMessage::Invalid(detail.to_owned());
         match value["v"].as_u64() {
             Some(VERSION) => {}
-            Some(version) if version > VERSION => return Err(BadMessage::Newer(version)),
-            _ => return Err(garbage("no version")),
+            Some(version) if version > VERSION => return Err(BadMessage::UnsupportedVersion(version)),
+            _ => return Err(invalid("no version")),
         }
-        let urls = value["urls"].as_array().ok_or_else(|| garbage("no URLs"))?;
+        let urls = value["urls"].as_array().ok_or_else(|| invalid("no URLs"))?;
         let urls: Option<Vec<String>> = urls.iter().map(|url| url.as_str().map(str::to_owned)).collect();
-        let urls = urls.ok_or_else(|| garbage("a URL is not text"))?;
+        let urls = urls.ok_or_else(|| invalid("a URL is not text"))?;
         let checksum = value["checksum"].as_str().map(str::parse).transpose();
-        let checksum = checksum.map_err(|error: Error| garbage(&error.to_string()))?;
+        let checksum = checksum.map_err(|error: Error| invalid(&error.to_string()))?;
         let file = value["file"].as_str().map(str::to_owned);
         // A message may come from any program that may publish, so the file name is checked again.
-        let line = Self::new(urls, file, checksum).map_err(|error| garbage(&error.to_string()))?;
+        let line = Self::new(urls, file, checksum).map_err(|error| invalid(&error.to_string()))?;
         Ok(Self { is_retry: value["retry"].as_bool().unwrap_or_default(), ..line })
     }
 }
@@ -221,7 +222,7 @@ mod tests {
         for file in ["/etc/passwd", "../x", "a/../../x"] {
             assert!(line(Some(file)).is_err(), "{file}");
             let message = format!(r#"{{"v":1,"urls":["http://h/a"],"file":"{file}"}}"#);
-            assert!(matches!(Line::from_message(message.as_bytes()), Err(BadMessage::Garbage(_))));
+            assert!(matches!(Line::from_message(message.as_bytes()), Err(BadMessage::Invalid(_))));
         }
     }
 
@@ -270,13 +271,13 @@ mod tests {
     }
 
     #[test]
-    fn garbage_and_newer_messages_are_told_apart() {
-        for garbage in ["", "x", "{}", r#"{"v":1}"#, r#"{"v":1,"urls":[]}"#, r#"{"v":1,"urls":[1]}"#] {
+    fn invalid_and_newer_messages_are_told_apart() {
+        for invalid in ["", "x", "{}", r#"{"v":1}"#, r#"{"v":1,"urls":[]}"#, r#"{"v":1,"urls":[1]}"#] {
             assert!(
-                matches!(Line::from_message(garbage.as_bytes()), Err(BadMessage::Garbage(_))),
-                "{garbage}"
+                matches!(Line::from_message(invalid.as_bytes()), Err(BadMessage::Invalid(_))),
+                "{invalid}"
             );
         }
-        assert!(matches!(Line::from_message(br#"{"v":2}"#), Err(BadMessage::Newer(2))));
+        assert!(matches!(Line::from_message(br#"{"v":2}"#), Err(BadMessage::UnsupportedVersion(2))));
     }
 }

@@ -12,10 +12,10 @@ use async_nats::jetstream::consumer::{AckPolicy, Consumer, pull};
 use fetch_url::{Code, Error};
 use tokio::sync::watch::Receiver;
 
-use crate::lease::Held;
+use crate::lease::Delivery;
 use crate::line::BadMessage;
 use crate::requests::{Reply, Requests};
-use crate::slots::Reserved;
+use crate::slots::SlotReservation;
 use crate::worker::Shared;
 use crate::{Entry, Lease, Line, Outcome, Queue};
 
@@ -26,11 +26,11 @@ const FAILURE_WAIT: Duration = Duration::from_millis(200);
 /// A line that arrives when all slots are busy is given back after this time.
 const SURPLUS_WAIT: Duration = Duration::from_secs(2);
 /// Maximum time for which slots stay reserved.
-const RESERVATION_TIME: Duration = Duration::from_millis(500);
+const SLOT_RESERVATION_TIMEOUT: Duration = Duration::from_millis(500);
 /// The longest wait for the end of the requests of a bucket.
 const END_TIME: Duration = Duration::from_secs(2);
 /// The delay of a line with an unsupported format version.
-const NEWER_DELAY: Duration = Duration::from_secs(60);
+const UNSUPPORTED_VERSION_DELAY: Duration = Duration::from_secs(60);
 /// The maximum number of requests that wait at a bucket, one for each worker.
 const MAX_WAITING: i64 = 16_384;
 
@@ -78,7 +78,7 @@ pub(crate) async fn pull_bucket(shared: Arc<Shared>, number: u16, mut expected: 
                     () = shared.stopped() => true,
                     () = bucket.take_lines(&mut reconnected, &mut new_consumers) => false,
                 };
-                expected = bucket.give_back_rest().await;
+                expected = bucket.return_unoffered().await;
                 if is_stopped {
                     return;
                 }
@@ -111,13 +111,13 @@ impl Bucket {
             if reconnected.has_changed().unwrap_or(false) || new_consumers.has_changed().unwrap_or(false) {
                 return;
             }
-            let has_forgotten = async {
+            let requests_lost = async {
                 tokio::select! {
                     _ = reconnected.changed() => {}
                     _ = new_consumers.changed() => {}
                 }
             };
-            if self.request(reserved, has_forgotten).await.is_break() {
+            if self.request(reserved, requests_lost).await.is_break() {
                 return;
             }
         }
@@ -125,13 +125,13 @@ impl Bucket {
 
     /// Waits until a slot is free and the bucket is below the limit per host, and reserves slots for the lines that the
     /// bucket is expected to have.
-    async fn reserve(&self) -> Reserved {
+    async fn reserve(&self) -> SlotReservation {
         let host_limit = usize::from(self.shared.options.host_limit);
         let expected = usize::try_from(self.expected).unwrap_or(usize::MAX);
         let count = |free: usize| {
-            let rest_of_limit = host_limit.saturating_sub(self.shared.leases.of_bucket(self.number));
+            let remaining_limit = host_limit.saturating_sub(self.shared.leases.bucket_count(self.number));
             let active = self.shared.active_buckets.load(Ordering::Relaxed).max(1);
-            (rest_of_limit > 0).then(|| (free / active).clamp(1, rest_of_limit).min(expected))
+            (remaining_limit > 0).then(|| (free / active).clamp(1, remaining_limit).min(expected))
         };
         self.shared.slots.reserve(count).await
     }
@@ -139,12 +139,12 @@ impl Bucket {
     /// Withdraws the requests, and returns the lines that were delivered and have not been offered. Otherwise the server
     /// could deliver returned lines to these requests again. Returns the number of lines that the bucket is expected to
     /// have.
-    async fn give_back_rest(self) -> u64 {
+    async fn return_unoffered(self) -> u64 {
         let Self { shared, requests, expected, .. } = self;
         // If the server does not answer, the leases of such lines end by themselves.
         let rest = tokio::time::timeout(END_TIME, requests.end()).await.unwrap_or_default();
         for message in &rest {
-            Held::new(message, None).reply(&shared.client, AckKind::Nak(None)).await;
+            Delivery::new(message, None).ack_with(&shared.client, AckKind::Nak(None)).await;
         }
         expected.max(u64::try_from(rest.len()).unwrap_or(0))
     }
@@ -153,8 +153,8 @@ impl Bucket {
     /// is added. Returns `Break` if the request may still deliver lines.
     async fn request(
         &mut self,
-        mut reserved: Reserved,
-        has_forgotten: impl Future<Output = ()>,
+        mut reserved: SlotReservation,
+        requests_lost: impl Future<Output = ()>,
     ) -> ControlFlow<()> {
         let count = reserved.count().max(1);
         let is_sent = match reserved.count() {
@@ -165,7 +165,7 @@ impl Bucket {
             tokio::time::sleep(ERROR_WAIT).await;
             return ControlFlow::Break(());
         }
-        let mut has_forgotten = pin!(has_forgotten);
+        let mut requests_lost = pin!(requests_lost);
         let active = ActiveBucket::default();
         for _ in 0..count {
             // Only the wait for a line is cancelled: the lease of a line that is offered must not be forgotten.
@@ -176,8 +176,8 @@ impl Bucket {
                     self.expected = 0;
                     return ControlFlow::Break(());
                 }
-                () = &mut has_forgotten => return ControlFlow::Break(()),
-                () = self.shared.slots.are_all_busy_for_long() => return ControlFlow::Break(()),
+                () = &mut requests_lost => return ControlFlow::Break(()),
+                () = self.shared.slots.wait_until_saturated() => return ControlFlow::Break(()),
             };
             let message = match reply {
                 Reply::Line(message) => message,
@@ -201,16 +201,16 @@ impl Bucket {
     }
 
     /// Hands a line to a slot of the worker. Returns `false` if it was given back, because no slot was free in time.
-    async fn offer(&mut self, message: &Message, reserved: &mut Reserved) -> bool {
+    async fn offer(&mut self, message: &Message, reserved: &mut SlotReservation) -> bool {
         let shared = &self.shared;
         let line = Line::from_message(&message.payload);
         let id = shared.next_id();
-        let held = Arc::new(Held::new(message, line.as_ref().ok().cloned()));
-        let tries = held.tries;
-        self.expected = held.rest;
-        shared.leases.insert(id, held.clone());
-        if self.is_finished(&held).await {
-            self.shared.acknowledge(id, &held).await;
+        let delivery = Arc::new(Delivery::new(message, line.as_ref().ok().cloned()));
+        let tries = delivery.tries;
+        self.expected = delivery.num_pending;
+        shared.leases.insert(id, delivery.clone());
+        if self.is_finished(&delivery).await {
+            self.shared.acknowledge(id, &delivery).await;
             return true;
         }
         let shared = &self.shared;
@@ -222,16 +222,16 @@ impl Bucket {
                 give_back(shared, id, None).await;
                 false
             }
-            Err(BadMessage::Garbage(detail)) => {
+            Err(BadMessage::Invalid(detail)) => {
                 let message = format!("the message is not a line of a queue: {detail}");
                 let outcome = Outcome::Failed { code: "usage".to_owned(), exit_status: 2, message };
                 let entry = Entry { outcome, tries, worker: shared.options.name.clone() };
                 shared.finish(id, &entry).await;
                 true
             }
-            Err(BadMessage::Newer(version)) => {
-                shared.slots.report_newer(&held.digest, newer_error(version));
-                give_back(shared, id, Some(NEWER_DELAY)).await;
+            Err(BadMessage::UnsupportedVersion(version)) => {
+                shared.slots.report_unsupported(&delivery.digest, unsupported_version_error(version));
+                give_back(shared, id, Some(UNSUPPORTED_VERSION_DELAY)).await;
                 true
             }
         }
@@ -243,14 +243,14 @@ impl Bucket {
     /// A server that was killed may hand out a line as if for the first time. It hands out lines in their order, and at
     /// most `host_limit` of them at the same time, so after that many lines without an entry the following ones are
     /// new, and their entries are not requested. An earlier copy of a line that was added again may already be finished.
-    async fn is_finished(&mut self, held: &Held) -> bool {
-        let is_first_try = held.tries == 1;
-        let line = held.line.as_ref();
+    async fn is_finished(&mut self, delivery: &Delivery) -> bool {
+        let is_first_try = delivery.tries == 1;
+        let line = delivery.line.as_ref();
         let is_retry = line.is_some_and(|line| line.is_retry);
         if is_first_try && !is_retry && self.lines_without_entry >= self.shared.options.host_limit {
             return false;
         }
-        match self.shared.queue.settle_finished(&held.digest, line).await {
+        match self.shared.queue.remove_if_recorded(&delivery.digest, line).await {
             Ok(true) => {
                 self.lines_without_entry = 0;
                 true
@@ -266,10 +266,10 @@ impl Bucket {
 
 /// Waits until slots that are reserved have waited for long enough: the server does not answer at once if the limit per
 /// host is reached.
-async fn reservation_ends(reserved: &Reserved) {
+async fn reservation_ends(reserved: &SlotReservation) {
     match reserved.count() {
         0 => std::future::pending().await,
-        _ => tokio::time::sleep(RESERVATION_TIME).await,
+        _ => tokio::time::sleep(SLOT_RESERVATION_TIMEOUT).await,
     }
 }
 
@@ -295,15 +295,15 @@ impl Drop for ActiveBucket {
 }
 
 async fn give_back(shared: &Shared, id: u64, delay: Option<Duration>) {
-    if let Some(held) = shared.leases.remove(id) {
+    if let Some(delivery) = shared.leases.remove(id) {
         // Without this message, the line is handed out again when the lease ends.
-        held.reply(&shared.client, AckKind::Nak(delay)).await;
+        delivery.ack_with(&shared.client, AckKind::Nak(delay)).await;
         shared.slots.check_again();
     }
 }
 
 /// Returns the error for a line with an unsupported format version.
-pub(crate) fn newer_error(version: u64) -> Error {
+pub(crate) fn unsupported_version_error(version: u64) -> Error {
     let detail = format!(
         "a line was added by a newer fetch-url (version {version} of the queue); it stays in the queue"
     );

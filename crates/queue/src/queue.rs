@@ -9,6 +9,7 @@ use crate::error::{Cause, cause, usage_error};
 use crate::id::new_id;
 use crate::session::Session;
 use crate::{Location, Login};
+use kind::{DIRECTORY, FAILED, FILE, LINE, RESULT, WORKER};
 
 /// How the descriptions of the streams begin.
 const KIND: &str = "fetch-url queue";
@@ -16,6 +17,22 @@ const KIND: &str = "fetch-url queue";
 const VERSION: u64 = 1;
 /// The maximum number of workers whose state is kept.
 const MAX_WORKERS: i64 = 10_000;
+
+/// The kinds of messages, in their subjects `NAME.KIND.ID.…`.
+pub(crate) mod kind {
+    /// The stream of lines: `BUCKET.DIGEST`.
+    pub(crate) const LINE: &str = "h";
+    /// The record: `DIGEST`.
+    pub(crate) const RESULT: &str = "r";
+    /// The list of failed lines: `DIGEST`.
+    pub(crate) const FAILED: &str = "f";
+    /// The stream of workers: the states of workers, `WORKER`.
+    pub(crate) const WORKER: &str = "w";
+    /// The stream of workers: the output directory.
+    pub(crate) const DIRECTORY: &str = "d";
+    /// The stream of files: `DIGEST` of the file name.
+    pub(crate) const FILE: &str = "o";
+}
 
 /// Settings that are fixed when the queue is created.
 #[derive(Clone, Debug)]
@@ -144,15 +161,15 @@ impl Queue {
     }
 
     pub(crate) fn line_subject(&self, bucket: u16, digest: &str) -> String {
-        self.subject("h", &format!("{bucket}.{digest}"))
+        self.subject(LINE, &format!("{bucket}.{digest}"))
     }
 
     pub(crate) fn record_subject(&self, digest: &str) -> String {
-        self.subject("r", digest)
+        self.subject(RESULT, digest)
     }
 
     pub(crate) fn failed_subject(&self, digest: &str) -> String {
-        self.subject("f", digest)
+        self.subject(FAILED, digest)
     }
 
     /// Returns the subject of a message of this queue. It has the identity of the queue, so a late message is not stored
@@ -211,9 +228,9 @@ fn stream_names(name: &str) -> [String; 5] {
 
 fn configs(name: &str, id: &str, options: &QueueOptions) -> [Config; 5] {
     let [record, failed, workers, files, lines] = stream_names(name);
-    let base = |stream: String, subjects: &[&str]| Config {
+    let base = |stream: String, subjects: &[(&str, &str)]| Config {
         name: stream,
-        subjects: subjects.iter().map(|subject| format!("{name}.{}", subject.replace("ID", id))).collect(),
+        subjects: subjects.iter().map(|(kind, rest)| format!("{name}.{kind}.{id}.{rest}")).collect(),
         description: Some(format!("{KIND} v{VERSION} id={id}")),
         storage: StorageType::File,
         num_replicas: 1,
@@ -231,10 +248,16 @@ fn configs(name: &str, id: &str, options: &QueueOptions) -> [Config; 5] {
         discard: DiscardPolicy::New,
         discard_new_per_subject: true,
         max_bytes: options.max_bytes.and_then(|max| i64::try_from(max).ok()).unwrap_or(-1),
-        ..base(lines, &["h.ID.*.*"])
+        ..base(lines, &[(LINE, "*.*")])
     };
-    let workers = Config { max_messages: MAX_WORKERS, ..base(workers, &["w.ID.*", "d.ID.*"]) };
-    [base(record, &["r.ID.*"]), base(failed, &["f.ID.*"]), workers, base(files, &["o.ID.*"]), lines]
+    let workers = Config { max_messages: MAX_WORKERS, ..base(workers, &[(WORKER, "*"), (DIRECTORY, "*")]) };
+    [
+        base(record, &[(RESULT, "*")]),
+        base(failed, &[(FAILED, "*")]),
+        workers,
+        base(files, &[(FILE, "*")]),
+        lines,
+    ]
 }
 
 struct Settings {

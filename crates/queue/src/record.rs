@@ -48,7 +48,7 @@ impl Queue {
 
     /// Returns `true` if the line `digest` has a final entry, and completes what a worker that ended in between has
     /// left: a failed line is listed, and a line that was fetched after a retry is not listed any more.
-    pub(crate) async fn settle_finished(&self, digest: &str, line: Option<&Line>) -> Result<bool, Error> {
+    pub(crate) async fn remove_if_recorded(&self, digest: &str, line: Option<&Line>) -> Result<bool, Error> {
         let recorded = self.recorded(digest).await?.filter(Recorded::is_entry);
         let Some(Recorded { value, .. }) = recorded else { return Ok(false) };
         match Entry::from_json(&value) {
@@ -73,7 +73,7 @@ impl Queue {
         let message = entry.to_message(line, self.session.max_message());
         let mut last_sequence = 0;
         while !self.publish_after(last_sequence, self.record_subject(digest), message.clone(), what).await? {
-            if self.settle_finished(digest, line).await? {
+            if self.remove_if_recorded(digest, line).await? {
                 return Ok(());
             }
             let foreign = self.recorded(digest).await?.filter(|recorded| !recorded.is_entry());

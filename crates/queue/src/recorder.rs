@@ -15,7 +15,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::Entry;
-use crate::lease::Held;
+use crate::lease::Delivery;
 use crate::record::headers_for_first;
 use crate::session::REQUEST_TIMEOUT;
 use crate::worker::Shared;
@@ -26,7 +26,7 @@ const MAX_WAIT: Duration = Duration::from_millis(20);
 /// A finished line.
 pub(crate) struct Finished {
     pub(crate) id: u64,
-    pub(crate) held: Arc<Held>,
+    pub(crate) delivery: Arc<Delivery>,
     pub(crate) entry: Entry,
 }
 
@@ -99,14 +99,14 @@ impl Recorder {
     }
 
     async fn send(&mut self, finished: Finished) {
-        let Finished { held, entry, .. } = &finished;
-        if entry.is_failed() || held.line.as_ref().is_none_or(|line| line.is_retry) {
+        let Finished { delivery, entry, .. } = &finished;
+        if entry.is_failed() || delivery.line.as_ref().is_none_or(|line| line.is_retry) {
             self.store_slowly(finished);
             return;
         }
-        let subject = self.shared.queue.record_subject(&held.digest);
+        let subject = self.shared.queue.record_subject(&delivery.digest);
         let max_length = self.shared.queue.session.max_message();
-        let message = entry.to_message(held.line.as_ref(), max_length);
+        let message = entry.to_message(delivery.line.as_ref(), max_length);
         self.last_number += 1;
         let inbox = [self.inbox.as_str(), ".", &self.last_number.to_string()].concat();
         let sent =
@@ -125,7 +125,7 @@ impl Recorder {
             return;
         };
         if is_stored(confirmation) {
-            self.shared.acknowledge(finished.id, &finished.held).await;
+            self.shared.acknowledge(finished.id, &finished.delivery).await;
         } else {
             self.store_slowly(finished);
         }

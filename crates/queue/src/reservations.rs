@@ -13,6 +13,7 @@ use fetch_url::Error;
 
 use crate::error::usage_error;
 use crate::line::digest_of;
+use crate::queue::kind;
 use crate::{Entry, Line, Outcome, Queue};
 
 /// The waits for the owner of a file that is neither in the queue nor in the record: it may be added at this moment. After the
@@ -112,7 +113,7 @@ impl Reservations {
     }
 
     fn subject(&self, name: &str) -> String {
-        self.queue.subject("o", &digest_of(name))
+        self.queue.subject(kind::FILE, &digest_of(name))
     }
 
     async fn reservation(&self, subject: &str) -> Result<Option<Reservation>, Error> {
@@ -132,7 +133,7 @@ impl Queue {
         let parts = owner.0.split_once('.').filter(|_| owner.is_valid());
         let Some((_, digest)) = parts else { return Ok(OwnerState::Missing) };
         // The line leaves the queue after its entry is stored, so the queue is read first.
-        if self.message_at(self.subject("h", &owner.0)).await?.is_some() {
+        if self.message_at(self.subject(kind::LINE, &owner.0)).await?.is_some() {
             return Ok(OwnerState::Active);
         }
         Ok(match self.entry(digest).await? {

@@ -31,7 +31,7 @@ struct State {
     ready: VecDeque<Result<Lease, Error>>,
     has_ended: bool,
     /// The digests of lines with an unsupported format version.
-    newer: HashSet<String>,
+    unsupported: HashSet<String>,
 }
 
 impl State {
@@ -62,7 +62,7 @@ impl Slots {
 
     /// Waits until a slot is free and `count`, which gets the number of free slots, returns a number. Reserves that many
     /// slots.
-    pub(crate) async fn reserve(self: &Arc<Self>, count: impl Fn(usize) -> Option<usize>) -> Reserved {
+    pub(crate) async fn reserve(self: &Arc<Self>, count: impl Fn(usize) -> Option<usize>) -> SlotReservation {
         loop {
             let mut may_be_free = pin!(self.may_be_free.notified());
             may_be_free.as_mut().enable();
@@ -72,7 +72,7 @@ impl Slots {
                 if let Some(count) = Some(free).filter(|free| *free > 0).and_then(&count) {
                     let count = count.min(free);
                     state.reserved += count;
-                    return Reserved { slots: self.clone(), count };
+                    return SlotReservation { slots: self.clone(), count };
                 }
             }
             may_be_free.await;
@@ -84,15 +84,15 @@ impl Slots {
         self.may_be_free.notify_waiters();
     }
 
-    /// Hands a line to a slot, which is reserved or becomes free within `patience`. Returns `false` if there is none.
+    /// Hands a line to a slot, which is reserved or becomes free within `timeout`. Returns `false` if there is none.
     pub(crate) async fn hand_over(
         self: &Arc<Self>,
         lease: Lease,
-        reserved: &mut Reserved,
-        patience: Duration,
+        reserved: &mut SlotReservation,
+        timeout: Duration,
     ) -> bool {
         if reserved.count == 0 {
-            let Ok(one) = tokio::time::timeout(patience, self.reserve(|_| Some(1))).await else {
+            let Ok(one) = tokio::time::timeout(timeout, self.reserve(|_| Some(1))).await else {
                 return false;
             };
             *reserved = one;
@@ -113,9 +113,9 @@ impl Slots {
     }
 
     /// Reports the error for a line with an unsupported format version, once.
-    pub(crate) fn report_newer(&self, digest: &str, error: Error) {
+    pub(crate) fn report_unsupported(&self, digest: &str, error: Error) {
         let mut state = self.lock();
-        if state.newer.insert(digest.to_owned()) {
+        if state.unsupported.insert(digest.to_owned()) {
             state.ready.push_back(Err(error));
             drop(state);
             self.is_ready.notify_waiters();
@@ -123,8 +123,8 @@ impl Slots {
     }
 
     /// Returns the number of lines with an unsupported format version.
-    pub(crate) fn newer_lines(&self) -> u64 {
-        u64::try_from(self.lock().newer.len()).unwrap_or(u64::MAX)
+    pub(crate) fn unsupported_count(&self) -> u64 {
+        u64::try_from(self.lock().unsupported.len()).unwrap_or(u64::MAX)
     }
 
     /// Returns `true` if no caller waits for a line.
@@ -134,7 +134,7 @@ impl Slots {
     }
 
     /// Completes when all slots were busy at two checks, [`BUSY_TIME`] apart.
-    pub(crate) async fn are_all_busy_for_long(&self) {
+    pub(crate) async fn wait_until_saturated(&self) {
         let mut were_busy = false;
         loop {
             tokio::time::sleep(BUSY_TIME).await;
@@ -191,12 +191,12 @@ impl Drop for Waiting<'_> {
 }
 
 /// Slots that are kept for lines that were requested. They are free again when this is dropped.
-pub(crate) struct Reserved {
+pub(crate) struct SlotReservation {
     slots: Arc<Slots>,
     count: usize,
 }
 
-impl Reserved {
+impl SlotReservation {
     pub(crate) const fn count(&self) -> usize {
         self.count
     }
@@ -210,7 +210,7 @@ impl Reserved {
     }
 }
 
-impl Drop for Reserved {
+impl Drop for SlotReservation {
     fn drop(&mut self) {
         self.release();
     }
@@ -258,7 +258,7 @@ mod tests {
         let slots = Arc::new(Slots::default());
         let _callers = wait_in(&slots, 1).await;
         let mut reserved = slots.reserve(Some).await;
-        let mut nothing = Reserved { slots: slots.clone(), count: 0 };
+        let mut nothing = SlotReservation { slots: slots.clone(), count: 0 };
         assert!(!slots.hand_over(lease(1), &mut nothing, Duration::from_millis(10)).await);
         assert!(slots.hand_over(lease(2), &mut reserved, Duration::ZERO).await);
         assert_eq!(reserved.count(), 0);

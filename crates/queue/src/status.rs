@@ -8,6 +8,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::Value;
 
 use crate::Queue;
+use crate::queue::kind;
 
 /// The number of states that are requested at the same time.
 const PARALLEL_READS: usize = 64;
@@ -90,7 +91,7 @@ impl Queue {
 
     async fn add_workers(&self, status: &mut Status) -> Result<(), Error> {
         let what = "cannot read the state of the workers";
-        let subjects = self.workers.info_with_subjects(self.subject("w", "*")).await;
+        let subjects = self.workers.info_with_subjects(self.subject(kind::WORKER, "*")).await;
         let subjects: Vec<(String, usize)> = subjects
             .map_err(|error| self.session.error(what, &error))?
             .try_collect()

@@ -4,7 +4,8 @@
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use crate::line::BadMessage;
-use crate::pull::newer_error;
+use crate::pull::unsupported_version_error;
+use crate::queue::kind;
 use crate::worker::Shared;
 use crate::{Entry, Line, Outcome};
 
@@ -12,7 +13,7 @@ impl Shared {
     /// Records the messages of buckets that do not exist as failed, and removes them. Failed requests are retried at the
     /// next check.
     pub(crate) async fn remove_strays(&self) {
-        let all = self.queue.lines.info_with_subjects(self.queue.subject("h", "*.*")).await;
+        let all = self.queue.lines.info_with_subjects(self.queue.subject(kind::LINE, "*.*")).await;
         let Ok(subjects) = all else { return };
         let buckets = self.queue.buckets;
         let strays: Vec<(String, usize)> = subjects
@@ -35,9 +36,9 @@ impl Shared {
         let digest = subject.rsplit('.').next().unwrap_or_default();
         let line = match Line::from_message(&message.payload) {
             Ok(line) => Some(line).filter(|line| line.digest() == digest),
-            Err(BadMessage::Garbage(_)) => None,
-            Err(BadMessage::Newer(version)) => {
-                return self.slots.report_newer(subject, newer_error(version));
+            Err(BadMessage::Invalid(_)) => None,
+            Err(BadMessage::UnsupportedVersion(version)) => {
+                return self.slots.report_unsupported(subject, unsupported_version_error(version));
             }
         };
         let message_text = "the message is not a line of a queue: its bucket does not exist".to_owned();

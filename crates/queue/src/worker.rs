@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use crate::bucket::host_of;
 use crate::deletion::LinesState;
-use crate::lease::{Held, Leases};
+use crate::lease::{Delivery, Leases};
 use crate::pull::pull_bucket;
 use crate::recorder::{Finished, Recorder};
 use crate::reservations::{Owner, conflict_error};
@@ -42,7 +42,7 @@ pub struct WorkerOptions {
     /// The maximum number of lines of one host that all workers together fetch at the same time.
     pub host_limit: u16,
     /// Waits for new lines when the queue is empty.
-    pub waits: bool,
+    pub wait_for_new_lines: bool,
 }
 
 /// A worker of a queue. Its tasks end when it is dropped.
@@ -127,7 +127,7 @@ impl Worker {
 
     /// Returns the number of times that the line of a lease was handed out.
     pub fn tries(&self, id: u64) -> u64 {
-        self.shared.leases.get(id).map_or(1, |held| held.tries)
+        self.shared.leases.get(id).map_or(1, |delivery| delivery.tries)
     }
 
     /// Checks that the files of a line are reserved for it. Call this before the download; on error, finish the line with that
@@ -136,9 +136,9 @@ impl Worker {
     /// # Errors
     /// [`Code::Usage`] if another line has the file, [`Code::NotFound`] if the queue was deleted.
     pub async fn check_files(&self, id: u64) -> Result<(), Error> {
-        let Some(held) = self.shared.leases.get(id) else { return Ok(()) };
-        let (Some(line), Some(bucket)) = (&held.line, held.bucket) else { return Ok(()) };
-        let owner = Owner::new(bucket, &held.digest);
+        let Some(delivery) = self.shared.leases.get(id) else { return Ok(()) };
+        let (Some(line), Some(bucket)) = (&delivery.line, delivery.bucket) else { return Ok(()) };
+        let owner = Owner::new(bucket, &delivery.digest);
         let reservations = self.shared.queue.reservations();
         let mut wait = REPEAT_WAIT.0;
         loop {
@@ -152,43 +152,43 @@ impl Worker {
 
     /// Completes a line. The entry is stored in the background, and then the line is acknowledged.
     pub fn finish(&self, id: u64, outcome: Outcome) {
-        let Some(held) = self.shared.leases.get(id) else { return };
+        let Some(delivery) = self.shared.leases.get(id) else { return };
         self.shared.totals().count(&outcome);
-        let entry = Entry { outcome, tries: held.tries, worker: self.shared.options.name.clone() };
+        let entry = Entry { outcome, tries: delivery.tries, worker: self.shared.options.name.clone() };
         if let Some(finished) = &*self.finished.lock().unwrap_or_else(PoisonError::into_inner) {
             // The recorder ends after this sender was dropped.
-            let _has_ended = finished.send(Finished { id, held, entry });
+            let _has_ended = finished.send(Finished { id, delivery, entry });
         }
     }
 
     /// Returns a line to the queue. It is handed out again after `delay`; until then it still counts towards the limit of its
     /// host.
     pub fn delay(&self, id: u64, delay: Duration) {
-        let Some(held) = self.shared.leases.remove(id) else { return };
+        let Some(delivery) = self.shared.leases.remove(id) else { return };
         self.shared.slots.check_again();
-        if let Some(url) = held.line.as_ref().and_then(|line| line.urls().first()) {
+        if let Some(url) = delivery.line.as_ref().and_then(|line| line.urls().first()) {
             let now = Instant::now();
             let until = now.checked_add(delay).unwrap_or(now);
             self.shared.totals().backing_off.insert(host_of(url), until);
         }
         let client = self.shared.client.clone();
         self.in_background(async move {
-            held.reply(&client, AckKind::Nak(Some(delay))).await;
+            delivery.ack_with(&client, AckKind::Nak(Some(delay))).await;
         });
     }
 
     /// Delivers the line again from [`Self::next`] after `delay`. It stays with this worker, so that this does not count as a
     /// try. The line is dropped if another worker has finished it.
     pub fn postpone(&self, id: u64, delay: Duration) {
-        let Some(held) = self.shared.leases.get(id) else { return };
-        let Some(line) = held.line.clone() else { return };
-        let (shared, lease) = (self.shared.clone(), Lease { id, line, tries: held.tries });
+        let Some(delivery) = self.shared.leases.get(id) else { return };
+        let Some(line) = delivery.line.clone() else { return };
+        let (shared, lease) = (self.shared.clone(), Lease { id, line, tries: delivery.tries });
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(async move {
             tokio::time::sleep(delay).await;
-            match shared.queue.settle_finished(&held.digest, held.line.as_ref()).await {
-                Ok(true) => shared.acknowledge(id, &held).await,
+            match shared.queue.remove_if_recorded(&delivery.digest, delivery.line.as_ref()).await {
+                Ok(true) => shared.acknowledge(id, &delivery).await,
                 _ => shared.slots.offer_again(lease),
             }
         });
@@ -211,16 +211,16 @@ impl Worker {
         let mut background =
             std::mem::take(&mut *self.background.lock().unwrap_or_else(PoisonError::into_inner));
         while background.join_next().await.is_some() {}
-        self.end().await;
+        self.shut_down().await;
     }
 
     /// Gives all lines back and says that the worker has ended. Results that are not stored are lost: their lines are
     /// handed out again.
     pub async fn release(&self) {
-        self.end().await;
+        self.shut_down().await;
     }
 
-    async fn end(&self) {
+    async fn shut_down(&self) {
         self.shared.is_stopped.send_replace(true);
         let mut pulls = std::mem::take(&mut *self.pulls.lock().unwrap_or_else(PoisonError::into_inner));
         let all = async { while pulls.join_next().await.is_some() {} };
@@ -258,15 +258,15 @@ impl Shared {
 
     /// Stores the final entry of a line and acknowledges it. It tries until the server answers, or the queue is deleted.
     pub(crate) async fn finish(&self, id: u64, entry: &Entry) {
-        let Some(held) = self.leases.get(id) else { return };
+        let Some(delivery) = self.leases.get(id) else { return };
         let mut wait = REPEAT_WAIT.0;
-        while let Err(error) = self.queue.store_entry(&held.digest, held.line.as_ref(), entry).await {
+        while let Err(error) = self.queue.store_entry(&delivery.digest, delivery.line.as_ref(), entry).await {
             if self.wait_to_repeat(error, &mut wait).await.is_err() {
                 self.leases.remove(id);
                 return;
             }
         }
-        self.acknowledge(id, &held).await;
+        self.acknowledge(id, &delivery).await;
     }
 
     /// Waits before a request that failed is repeated. Fails if the queue was deleted, which ends the worker.
@@ -287,8 +287,8 @@ impl Shared {
 
     /// Acknowledges a line that has its final entry. If the message is lost, the line is handed out again when the
     /// lease ends; then its entry is found and it is not fetched again.
-    pub(crate) async fn acknowledge(&self, id: u64, held: &Held) {
-        held.reply(&self.client, AckKind::Ack).await;
+    pub(crate) async fn acknowledge(&self, id: u64, delivery: &Delivery) {
+        delivery.ack_with(&self.client, AckKind::Ack).await;
         self.leases.remove(id);
         self.slots.check_again();
     }
@@ -319,12 +319,12 @@ impl Shared {
                 LinesState::Deleted(error) => return self.slots.end_with(error),
                 LinesState::Unknown => continue,
             };
-            if info.state.messages > self.slots.newer_lines() {
+            if info.state.messages > self.slots.unsupported_count() {
                 if wait < IDLE_WAIT.1 {
                     continue;
                 }
                 has_stuck_lines = self.hand_out_stuck_lines(info.state.messages, has_stuck_lines).await;
-            } else if !self.options.waits && self.slots.end_if_nothing_is_ready() {
+            } else if !self.options.wait_for_new_lines && self.slots.end_if_nothing_is_ready() {
                 return;
             }
         }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::Outcome;
+use crate::queue::kind;
 use crate::worker::Shared;
 
 /// How often a worker publishes its state.
@@ -53,7 +54,7 @@ impl Shared {
     }
 
     pub(crate) async fn publish_state(&self, has_ended: bool) {
-        let subject = self.queue.subject("w", &self.options.id);
+        let subject = self.queue.subject(kind::WORKER, &self.options.id);
         let state = Bytes::from(self.state(has_ended).to_string());
         // A state that is lost is replaced by the next one.
         let _lost = self.client.publish(subject, state).await;

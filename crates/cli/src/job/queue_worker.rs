@@ -48,7 +48,7 @@ impl QueueWorker {
                 .unwrap_or_else(|| format!("{}:{}", host_name(), std::process::id())),
             id,
             host_limit: fetch.batch.parallel_max_host,
-            waits: flags.wait,
+            wait_for_new_lines: flags.wait,
         };
         Ok(Self {
             location,
