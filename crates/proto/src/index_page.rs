@@ -262,7 +262,7 @@ impl IndexPage {
         }
         if self.is_in_link {
             self.other_links.read_text(text);
-            if !self.stray_text.has_certain_entry() {
+            if !self.stray_text.has_confirmed_entry() {
                 let remaining = MAX_FACTS_BYTES.saturating_sub(self.link_text.len());
                 self.link_text.push_str(&String::from_utf8_lossy(&text[..text.len().min(remaining)]));
             }
@@ -277,8 +277,8 @@ impl IndexPage {
     /// Compares the text of a link with the name of its entry, if no entry of the page is certain yet.
     fn end_link(&mut self) {
         let is_named = |row: &OpenRow| is_link_text(&self.link_text, &row.entry.name);
-        if !self.stray_text.has_certain_entry() && self.row.as_ref().is_some_and(is_named) {
-            self.stray_text.set_certain_entry();
+        if !self.stray_text.has_confirmed_entry() && self.row.as_ref().is_some_and(is_named) {
+            self.stray_text.confirm_entry();
         }
     }
 

@@ -28,19 +28,19 @@ impl Details {
             Self::None => 0,
             Self::MenuItem(item, attributes) => {
                 boxed::<MenuItem>()
-                    + heap_of(&[&item.name, &item.selector, &item.host])
+                    + heap_sum(&[&item.name, &item.selector, &item.host])
                     + attributes.as_deref().map_or(0, attributes_memory)
             }
-            Self::Newsgroup(group) => boxed::<GroupDetails>() + heap_of(&[&group.posting]),
+            Self::Newsgroup(group) => boxed::<GroupDetails>() + heap_sum(&[&group.posting]),
             Self::Article(article) => {
                 let ArticleDetails { subject, from, date, message_id, references, .. } = &**article;
-                boxed::<ArticleDetails>() + heap_of(&[subject, from, date, message_id, references])
+                boxed::<ArticleDetails>() + heap_sum(&[subject, from, date, message_id, references])
             }
             Self::Link(link) => link_memory(link),
             Self::Document(document) => {
                 let DocumentDetails { id, types, source, date, headline, city, .. } = &**document;
                 boxed::<DocumentDetails>()
-                    + heap_of(&[id.as_bytes(), source, date, headline, city])
+                    + heap_sum(&[id.as_bytes(), source, date, headline, city])
                     + list(types, |name| heap(name.len()))
             }
         }
@@ -49,18 +49,18 @@ impl Details {
 
 fn attributes_memory(attributes: &Attributes) -> usize {
     let block_memory =
-        |block: &Block| heap_of(&[&block.name, &block.inline]) + list(&block.lines, |line| heap(line.len()));
-    boxed::<Attributes>() + heap_of(&[&attributes.info]) + list(&attributes.blocks, block_memory)
+        |block: &Block| heap_sum(&[&block.name, &block.inline]) + list(&block.lines, |line| heap(line.len()));
+    boxed::<Attributes>() + heap_sum(&[&attributes.info]) + list(&attributes.blocks, block_memory)
 }
 
 fn link_memory(link: &LinkDetails) -> usize {
     let ObjectName { host_type, host, name, version } = &link.object;
     let attribute_memory = |attribute: &Attribute| {
-        heap_of(&[&attribute.precedence, &attribute.nature, &attribute.name])
+        heap_sum(&[&attribute.precedence, &attribute.nature, &attribute.name])
             + list(&attribute.values, |value| heap(value.len()))
     };
     boxed::<LinkDetails>()
-        + heap_of(&[&link.target, &link.name, host_type, host, name, version])
+        + heap_sum(&[&link.target, &link.name, host_type, host, name, version])
         + list(&link.facts.attributes, attribute_memory)
 }
 
@@ -70,7 +70,7 @@ const fn heap(length: usize) -> usize {
 }
 
 /// Returns the memory of several allocations.
-fn heap_of(texts: &[&[u8]]) -> usize {
+fn heap_sum(texts: &[&[u8]]) -> usize {
     texts.iter().map(|text| heap(text.len())).sum()
 }
 

@@ -8,7 +8,7 @@ const MAX_DEPTH: usize = 32;
 /// The maximum number of bytes of a row that are examined.
 const MAX_ROW_BYTES: usize = 512;
 /// The words of headings and totals between and below the entries, in lower case.
-const SUM_WORDS: [&str; 15] = [
+const SUMMARY_WORDS: [&str; 15] = [
     "and",
     "byte",
     "bytes",
@@ -81,9 +81,9 @@ pub(super) struct StrayText {
     ignored_elements: u32,
     has_entries: bool,
     /// An entry is in a list, or the text of its link is its name.
-    has_certain_entry: bool,
+    has_confirmed_entry: bool,
     /// `</html>` was seen after an entry.
-    is_after_end: bool,
+    seen_html_end: bool,
 }
 
 impl StrayText {
@@ -94,7 +94,7 @@ impl StrayText {
     /// - a message of PHP;
     /// - no confirmed entry: no link is in a list, and the texts of all links differ from the names of their entries.
     pub(super) const fn is_found(&self) -> bool {
-        self.is_found || (self.has_entries && !self.has_certain_entry)
+        self.is_found || (self.has_entries && !self.has_confirmed_entry)
     }
 
     /// Reads a token of the page.
@@ -112,24 +112,24 @@ impl StrayText {
         self.has_entries = true;
         if let Some(list) = self.lists.last_mut() {
             list.has_entries = true;
-            self.has_certain_entry = true;
+            self.has_confirmed_entry = true;
         }
     }
 
     /// Returns `true` if an entry is in a list, or the text of its link is its name.
-    pub(super) const fn has_certain_entry(&self) -> bool {
-        self.has_certain_entry
+    pub(super) const fn has_confirmed_entry(&self) -> bool {
+        self.has_confirmed_entry
     }
 
     /// Records that the text of a link is the name of its entry.
-    pub(super) const fn set_certain_entry(&mut self) {
-        self.has_certain_entry = true;
+    pub(super) const fn confirm_entry(&mut self) {
+        self.has_confirmed_entry = true;
     }
 
     fn start(&mut self, name: &[u8]) {
         self.ignored_elements += u32::from(is_ignored(name));
         if name == b"a" {
-            self.is_found |= self.is_after_end;
+            self.is_found |= self.seen_html_end;
             self.is_in_link = true;
             for list in &mut self.lists {
                 list.row_has_link = true;
@@ -149,7 +149,7 @@ impl StrayText {
         }
         match name {
             b"a" => self.is_in_link = false,
-            b"html" => self.is_after_end |= self.has_entries,
+            b"html" => self.seen_html_end |= self.has_entries,
             _ => {}
         }
         let kind = ListKind::from_name(name);
@@ -174,7 +174,7 @@ impl StrayText {
         }
         // PHP writes `<b>Warning</b>:  MESSAGE in <b>FILE</b> on line <b>NUMBER</b>`, or the same without tags.
         let is_blank = text.trim().is_empty();
-        self.is_found |= self.is_after_end && !is_blank;
+        self.is_found |= self.seen_html_end && !is_blank;
         self.is_found |= text.contains(".php on line ") || text.trim() == "on line";
         let Some(list) = self.lists.last_mut() else { return };
         if list.kind != ListKind::Lines {
@@ -201,7 +201,7 @@ impl List {
 
     /// Ends a row and returns `true` if its text is stray.
     fn end_row(&mut self) -> bool {
-        let is_stray = self.has_entries && !self.row_has_link && !is_sum(&self.row);
+        let is_stray = self.has_entries && !self.row_has_link && !is_summary_row(&self.row);
         self.row_has_link = false;
         self.row.clear();
         is_stray
@@ -218,7 +218,7 @@ const fn is_ignored(name: &[u8]) -> bool {
 }
 
 /// Returns `true` if a row is blank, a heading such as `Files`, or a total such as `3 files, 12 KB`.
-fn is_sum(row: &str) -> bool {
+fn is_summary_row(row: &str) -> bool {
     let mut words = row.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     words.all(|word| {
         let word = word.to_lowercase();
@@ -226,7 +226,7 @@ fn is_sum(row: &str) -> bool {
         matches!(
             unit,
             "" | "b" | "k" | "m" | "g" | "t" | "kb" | "mb" | "gb" | "tb" | "kib" | "mib" | "gib" | "tib"
-        ) || SUM_WORDS.contains(&&*word)
+        ) || SUMMARY_WORDS.contains(&&*word)
     })
 }
 

@@ -109,7 +109,7 @@ impl Retrieval {
         self.check_ids(&response, request.reference_id)?;
         let count: u64 = response.texts.iter().map(|text| text.bytes.len() as u64).sum();
         if count > request.count {
-            return Err(unexpected("the requested number of bytes"));
+            return Err(expected("the requested number of bytes"));
         }
         if count == 0 {
             let events = self.process_empty_response(&response);
@@ -131,12 +131,12 @@ impl Retrieval {
         let is_ours = |returned: &Bytes| *returned == reference.to_string();
         let has_ids = response.reference.is_some();
         if !response.reference.as_ref().is_none_or(is_ours) || (self.has_ids && !has_ids) {
-            return Err(unexpected("the response to this request"));
+            return Err(expected("the response to this request"));
         }
         self.has_ids = has_ids;
         let is_other = |id: &Bytes| *id != self.id.0;
         if response.texts.iter().filter_map(|text| text.id.as_ref()).any(is_other) {
-            return Err(unexpected("the requested document"));
+            return Err(expected("the requested document"));
         }
         Ok(())
     }
@@ -169,8 +169,8 @@ impl Retrieval {
         let error_text = response.error_diagnostics().next().map(super::Diagnostic::line);
         self.events.extend(response.other_diagnostics().map(|diagnostic| Event::Received(diagnostic.line())));
         if let Some(diagnostic) = response.other_diagnostics().next() {
-            let words = diagnostic.line();
-            self.events.push_back(note("the server sent a diagnostic about the document:", &words));
+            let text = diagnostic.line();
+            self.events.push_back(note("the server sent a diagnostic about the document:", &text));
         }
         if !std::mem::replace(&mut self.has_started, true) {
             self.events.push_back(Event::Head(Head::default()));
@@ -187,15 +187,15 @@ impl Retrieval {
     }
 }
 
-fn rejected(words: Bytes) -> Vec<Event> {
-    vec![Event::Rejected(Box::new(Rejection::from_text(words)))]
+fn rejected(text: Bytes) -> Vec<Event> {
+    vec![Event::Rejected(Box::new(Rejection::from_text(text)))]
 }
 
 fn missing_end_mark() -> Vec<Event> {
     vec![Event::UnterminatedEnd("a diagnostic that reports the end of the document")]
 }
 
-fn unexpected(what: &'static str) -> WireError {
+fn expected(what: &'static str) -> WireError {
     WireError::Unexpected { what, got: Bytes::new() }
 }
 
@@ -213,7 +213,7 @@ impl Machine for Retrieval {
             }
             let Some(message) = frame::read(buffer, MAX_RESPONSE)? else { return Ok(Step::NeedMore) };
             let response = SearchResponse::parse(&message)?;
-            let Some(request) = self.pending.pop_front() else { return Err(unexpected("a request")) };
+            let Some(request) = self.pending.pop_front() else { return Err(expected("a request")) };
             self.process_response(response, request)?;
         }
     }
