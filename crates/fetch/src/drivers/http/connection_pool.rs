@@ -73,7 +73,7 @@ impl ConnectionPool {
     /// Returns the first connection to the server of `key`, which parallel requests share if it is HTTP/2, or `None` if
     /// it cannot be HTTP/2.
     pub(super) fn first_connection(&self, key: &HttpPoolKey) -> Option<Arc<FirstConnection>> {
-        key.allows_http2.then(|| self.first_connections.of(key)).filter(|first| !first.is_http1())
+        key.allows_http2.then(|| self.first_connections.for_server(key)).filter(|first| !first.is_http1())
     }
 
     /// Takes the connection that became idle last. An HTTP/2 connection stays in the pool, for parallel requests.

@@ -98,16 +98,16 @@ async fn open(
     let Some(first) = pool.first_connection(key) else {
         return Ok(Some(pool.check_out_new(Connection::open(plan, ctx).await?, key.clone())));
     };
-    let turn = first.turn(&ctx.deadline).await?;
+    let lead = first.wait_or_lead(&ctx.deadline).await?;
     if pool.contains(key) {
         return Ok(None);
     }
-    // Only the request that has the turn lets others wait.
-    let turn = turn.filter(|_| !first.is_http1());
+    // Only the request that holds the lock lets others wait.
+    let lead = lead.filter(|_| !first.is_http1());
     let opened = Connection::open(plan, ctx).await;
     match &opened {
         Ok(connection) => first.record(connection),
-        Err(_) if turn.is_some() => first.record_failure(),
+        Err(_) if lead.is_some() => first.record_failure(),
         Err(_) => {}
     }
     Ok(Some(pool.check_out_new(opened?, key.clone())))
@@ -171,8 +171,8 @@ async fn exchange_on(
     ctx: &RunContext,
 ) -> Result<Response<ResponseBody>, ExchangeError> {
     let progress = UploadProgress::begin();
-    let is_flushed_later = plan.body.is_some() && pooled.connection.exchange().is_some();
-    let upload = Upload::new(progress.clone(), is_flushed_later, ctx);
+    let awaits_flush = plan.body.is_some() && pooled.connection.exchange().is_some();
+    let upload = Upload::new(progress.clone(), awaits_flush, ctx);
     let mut request = pooled.connection.build_request(plan, upload)?;
     if plan.is_forwarded {
         add_proxy_authorization(&mut request, plan, ctx)?;
@@ -184,7 +184,7 @@ async fn exchange_on(
     let answer = {
         // Pinned here, because moving a future copies it.
         let sent = pin!(async { Ok(pooled.connection.send_request(request, plan, &progress).await) });
-        ctx.deadline.bound_reply(|| Some(progress.last()), pin!(interim.limit_while(sent))).await?
+        ctx.deadline.bound_reply(|| Some(progress.last_progress()), pin!(interim.limit_while(sent))).await?
     };
     let mut response = match answer {
         Ok(response) => response,

@@ -71,14 +71,14 @@ impl SharedExchange {
     /// Records that the connection has written what it had to write.
     pub(super) fn record_flush(&self) {
         if let Some(upload) = &self.lock().upload {
-            upload.flush();
+            upload.mark_flushed();
         }
     }
 
     /// Records that the connection has ended.
     pub(super) fn record_end(&self) {
         if let Some(upload) = &self.lock().upload {
-            upload.lose();
+            upload.mark_lost();
         }
     }
 

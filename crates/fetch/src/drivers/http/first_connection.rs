@@ -27,7 +27,7 @@ pub(super) struct FirstConnections(Mutex<HashMap<(HttpPoolKey, Id), Arc<FirstCon
 #[derive(Default)]
 pub(super) struct FirstConnection {
     /// Held by the request that opens the connection.
-    turn: tokio::sync::Mutex<()>,
+    lock: tokio::sync::Mutex<()>,
     /// Wakes the waiting requests when the connection could not be opened.
     failed: Notify,
     is_http1: AtomicBool,
@@ -35,7 +35,7 @@ pub(super) struct FirstConnection {
 
 impl FirstConnections {
     /// Returns the first connection of the current runtime to the server of `key`.
-    pub(super) fn of(&self, key: &HttpPoolKey) -> Arc<FirstConnection> {
+    pub(super) fn for_server(&self, key: &HttpPoolKey) -> Arc<FirstConnection> {
         let mut servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Evicted servers are probed again.
         if servers.len() >= MAX_SERVERS {
@@ -51,16 +51,16 @@ impl FirstConnection {
     ///
     /// # Errors
     /// `Code::TimedOut` if the total time is over.
-    pub(super) async fn turn(&self, deadline: &Deadline) -> Result<Option<MutexGuard<'_, ()>>, Error> {
+    pub(super) async fn wait_or_lead(&self, deadline: &Deadline) -> Result<Option<MutexGuard<'_, ()>>, Error> {
         let max_wait = MAX_WAIT.min(deadline.connect_timeout() / 2);
-        let turn = deadline.bound_probe(max_wait, Phase::Connect, async {
+        let lock = deadline.bound_probe(max_wait, Phase::Connect, async {
             tokio::select! {
                 biased;
                 () = self.failed.notified() => Ok(None),
-                turn = self.turn.lock() => Ok(Some(turn)),
+                lock = self.lock.lock() => Ok(Some(lock)),
             }
         });
-        turn.await.map(Option::flatten)
+        lock.await.map(Option::flatten)
     }
 
     /// Records that the connection could not be opened: the requests that wait for it open connections of their own.

@@ -90,7 +90,7 @@ impl RequestBody {
     pub(super) fn open(&self, upload: Upload) -> Result<OutgoingBody, Error> {
         let pieces = self.0.iter().map(Piece::open).collect::<Result<_, _>>()?;
         if self.size() == 0 {
-            upload.complete();
+            upload.mark_read();
         }
         Ok(OutgoingBody { pieces, rest: self.size(), upload })
     }
@@ -158,7 +158,7 @@ impl OutgoingBody {
                 Ok(chunk) => {
                     self.rest -= chunk.len() as u64;
                     if self.rest == 0 {
-                        self.upload.complete();
+                        self.upload.mark_read();
                     }
                     return Some(Ok(chunk));
                 }

@@ -69,7 +69,7 @@ pub(super) async fn send_through_socks(
         }
         result.map_err(failed)
     };
-    let response = ctx.deadline.bound_reply(|| Some(progress.last()), sent).await?;
+    let response = ctx.deadline.bound_reply(|| Some(progress.last_progress()), sent).await?;
     ctx.connector.connection_info().update(|facts| {
         facts.first_byte = Some(Instant::now());
         facts.remote_addr = response.remote_addr();

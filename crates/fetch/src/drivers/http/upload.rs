@@ -15,7 +15,7 @@ pub(super) struct UploadProgress(Arc<Mutex<Progress>>);
 
 #[derive(Debug)]
 struct Progress {
-    last: Instant,
+    last_progress: Instant,
     state: UploadState,
     /// Woken when the body is sent or the connection fails.
     waker: Option<Waker>,
@@ -38,15 +38,15 @@ impl UploadProgress {
     /// Returns a progress that advanced now.
     pub(super) fn begin() -> Self {
         Self(Arc::new(Mutex::new(Progress {
-            last: Instant::now(),
+            last_progress: Instant::now(),
             state: UploadState::Reading,
             waker: None,
         })))
     }
 
     /// Returns the moment of the last progress.
-    pub(super) fn last(&self) -> Instant {
-        self.lock().last
+    pub(super) fn last_progress(&self) -> Instant {
+        self.lock().last_progress
     }
 
     /// Returns `true` if the whole body was sent.
@@ -55,12 +55,12 @@ impl UploadProgress {
     }
 
     /// Records that the connection has flushed all buffered bytes.
-    pub(super) fn flush(&self) {
+    pub(super) fn mark_flushed(&self) {
         self.advance(UploadState::Read, UploadState::Sent);
     }
 
     /// Records that the connection has ended.
-    pub(super) fn lose(&self) {
+    pub(super) fn mark_lost(&self) {
         self.advance(UploadState::Reading, UploadState::Lost);
         self.advance(UploadState::Read, UploadState::Lost);
     }
@@ -96,29 +96,29 @@ impl UploadProgress {
 pub(super) struct Upload {
     progress: UploadProgress,
     info: ConnectionInfo,
-    /// The connection records when the bytes are written to it ([`UploadProgress::flush`]).
-    is_flushed_later: bool,
+    /// The connection records when the bytes are written to it ([`UploadProgress::mark_flushed`]).
+    awaits_flush: bool,
     rate: Option<Box<RateLimiter>>,
 }
 
 impl Upload {
-    /// Returns the upload of one attempt, which shares the rate limit of the run. With `is_flushed_later`, its connection
-    /// calls [`UploadProgress::flush`].
-    pub(super) fn new(progress: UploadProgress, is_flushed_later: bool, ctx: &RunContext) -> Self {
+    /// Returns the upload of one attempt, which shares the rate limit of the run. With `awaits_flush`, its connection
+    /// calls [`UploadProgress::mark_flushed`].
+    pub(super) fn new(progress: UploadProgress, awaits_flush: bool, ctx: &RunContext) -> Self {
         let rate = RateLimiter::new(&Limits::default(), ctx.max_rate.clone()).map(Box::new);
-        Self { progress, info: ctx.connector.connection_info().clone(), is_flushed_later, rate }
+        Self { progress, info: ctx.connector.connection_info().clone(), awaits_flush, rate }
     }
 
     #[cfg(test)]
     pub(super) fn unlimited() -> Self {
         let (progress, info) = (UploadProgress::begin(), ConnectionInfo::default());
-        Self { progress, info, is_flushed_later: false, rate: None }
+        Self { progress, info, awaits_flush: false, rate: None }
     }
 
     /// Returns `Ready` when the next chunk may be sent.
     pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         // Waiting for the rate limit is no delay of the server.
-        self.progress.lock().last = Instant::now();
+        self.progress.lock().last_progress = Instant::now();
         if let Some(rate) = &mut self.rate {
             ready!(rate.poll_ready(cx));
         }
@@ -126,10 +126,10 @@ impl Upload {
     }
 
     /// Records that the whole body was read.
-    pub(super) fn complete(&self) {
+    pub(super) fn mark_read(&self) {
         self.progress.advance(UploadState::Reading, UploadState::Read);
-        if !self.is_flushed_later {
-            self.progress.flush();
+        if !self.awaits_flush {
+            self.progress.mark_flushed();
         }
     }
 
