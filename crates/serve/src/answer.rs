@@ -7,7 +7,7 @@ use http::{Response, StatusCode};
 
 use crate::answer_body::{ActiveAnswer, AnswerBody, AnswerContent};
 use crate::memory::MemoryPermit;
-use crate::security_headers::{Author, add_security_headers};
+use crate::security_headers::{ContentOrigin, add_security_headers};
 
 /// The media type of the pages of this server.
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
@@ -17,7 +17,7 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) content: AnswerContent,
-    pub(crate) author: Author,
+    pub(crate) origin: ContentOrigin,
     /// The error that the answer reports, for the logs.
     pub(crate) error: Option<(&'static str, String)>,
     /// The memory that the answer may use until it is sent.
@@ -25,13 +25,13 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Creates an answer of `author` without content.
-    pub(crate) fn new(status: StatusCode, author: Author) -> Self {
+    /// Creates an answer of `origin` without content.
+    pub(crate) fn new(status: StatusCode, origin: ContentOrigin) -> Self {
         Self {
             status,
             headers: HeaderMap::new(),
             content: AnswerContent::None,
-            author,
+            origin,
             error: None,
             memory: None,
         }
@@ -39,7 +39,8 @@ impl Answer {
 
     /// Creates an answer with a page of this server.
     pub(crate) fn page(status: StatusCode, html: impl Into<Bytes>) -> Self {
-        let mut answer = Self::new(status, Author::Own).with(CONTENT_TYPE, HTML).with(VARY, "Accept");
+        let mut answer =
+            Self::new(status, ContentOrigin::Gateway).with(CONTENT_TYPE, HTML).with(VARY, "Accept");
         answer.content = AnswerContent::Whole(html.into());
         answer
     }
@@ -60,7 +61,7 @@ impl Answer {
                 _ => encoded.push_str(&format!("%{byte:02X}")),
             }
         }
-        Self::new(status, Author::Own).with(LOCATION, &encoded)
+        Self::new(status, ContentOrigin::Gateway).with(LOCATION, &encoded)
     }
 
     /// Sets a field. A value that is no valid field value, because another server chose a part of it, is left out.
@@ -74,8 +75,8 @@ impl Answer {
 
     /// Returns the response for hyper. With `closes`, the connection is closed after it.
     pub(crate) fn into_response(self, mut active: ActiveAnswer, closes: bool) -> Response<AnswerBody> {
-        let Self { status, mut headers, content, author, error, memory } = self;
-        add_security_headers(&mut headers, author);
+        let Self { status, mut headers, content, origin, error, memory } = self;
+        add_security_headers(&mut headers, origin);
         if closes {
             headers.insert(http::header::CONNECTION, HeaderValue::from_static("close"));
         }

@@ -12,7 +12,7 @@ use crate::disposition::attachment;
 use crate::media_type::{BINARY, is_shown};
 use crate::pages::article::article_page;
 use crate::request_target::AskedUrl;
-use crate::security_headers::Author;
+use crate::security_headers::ContentOrigin;
 
 /// The maximum size of an article that is shown as a page, in bytes. Larger ones have their source only.
 const MAX_ARTICLE: usize = 8 * 1024 * 1024;
@@ -58,7 +58,7 @@ pub(crate) async fn article_answer(
     let media_type = media_type.unwrap_or_else(|| BINARY.to_owned());
     let name = part.attachment_name().and_then(|name| fetch_url::output::safe_name(name.as_bytes()));
     let name = name.unwrap_or_else(|| "attachment".to_owned());
-    let mut answer = Answer::new(StatusCode::OK, Author::Foreign).with(CONTENT_TYPE, &media_type);
+    let mut answer = Answer::new(StatusCode::OK, ContentOrigin::Sandboxed).with(CONTENT_TYPE, &media_type);
     if !is_shown(&media_type) {
         answer = answer.with(CONTENT_DISPOSITION, &attachment(&name));
     }

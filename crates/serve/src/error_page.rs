@@ -12,7 +12,7 @@ use crate::link::Form;
 use crate::log::error_for_log;
 use crate::pages::error::{ErrorPage, error_page};
 use crate::request_head::{HeadFault, RequestHead};
-use crate::security_headers::Author;
+use crate::security_headers::ContentOrigin;
 use crate::status::{is_refusal_of_proxy, status_of};
 
 /// The hint for targets in private networks.
@@ -93,7 +93,7 @@ fn problem(head: Option<&RequestHead>, page: &ErrorPage<'_>) -> Answer {
         "hint": page.hint,
         "instance": page.url,
     });
-    let mut answer = Answer::new(page.status, Author::Own)
+    let mut answer = Answer::new(page.status, ContentOrigin::Gateway)
         .with(CONTENT_TYPE, "application/problem+json")
         .with(VARY, "Accept");
     answer.content = AnswerContent::Whole(Bytes::from(format!("{problem}\n")));

@@ -24,7 +24,7 @@ use crate::memory::MemoryNeed;
 use crate::pages;
 use crate::request_head::{HeadFault, RequestHead};
 use crate::request_target::{Asked, AskedUrl, target_for_log};
-use crate::security_headers::Author;
+use crate::security_headers::ContentOrigin;
 use crate::shared::Shared;
 use crate::status::is_refusal_of_proxy;
 
@@ -182,7 +182,7 @@ async fn tunnel(
     match connection.shared.fetchers.connect(server).await {
         Ok(stream) => {
             connection.tunnel.put(Tunnel { client: hyper::upgrade::on(request), server: stream, memory });
-            Answer::new(StatusCode::OK, Author::Origin)
+            Answer::new(StatusCode::OK, ContentOrigin::Upstream)
         }
         Err(error) => {
             let name = server.to_string();

@@ -7,36 +7,36 @@ use http::header::{
 
 use crate::pages::style::STYLE_HASH;
 
-/// Who wrote the content of an answer.
+/// Where the content of an answer comes from, which decides what it may do in a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Author {
+pub(crate) enum ContentOrigin {
     /// This server.
-    Own,
+    Gateway,
     /// Another server. The content gets an origin of its own (`sandbox`), without scripts and further requests.
-    Foreign,
+    Sandboxed,
     /// The http server that a proxy's client asked. The content stays in the origin of that server, with its fields.
-    Origin,
+    Upstream,
 }
 
 const CORS_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const FOREIGN_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; base-uri 'none'; \
                               form-action 'none'; frame-ancestors 'none'";
 
-/// Adds the fields for content of `author`.
-pub(crate) fn add_security_headers(headers: &mut HeaderMap, author: Author) {
+/// Adds the fields for content of this `origin`.
+pub(crate) fn add_security_headers(headers: &mut HeaderMap, origin: ContentOrigin) {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if author == Author::Origin {
+    if origin == ContentOrigin::Upstream {
         headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
         return;
     }
-    let own;
-    let policy = match author {
-        Author::Own => {
-            own = format!(
+    let policy_text;
+    let policy = match origin {
+        ContentOrigin::Gateway => {
+            policy_text = format!(
                 "default-src 'none'; style-src '{STYLE_HASH}'; form-action 'self'; base-uri 'none'; \
                  frame-ancestors 'none'"
             );
-            own.as_str()
+            policy_text.as_str()
         }
         _ => FOREIGN_POLICY,
     };

@@ -44,7 +44,7 @@ pub(super) fn stored_response(
     // The answer is 412 then, whatever the range is. An http server checks the condition itself.
     let is_refused = fails_precondition(head, entry.modified);
     let range = wanted_range(head).filter(|_| head.field("if-range").is_none() && !is_refused);
-    let Some((first, end)) = selected(range, entry.length) else {
+    let Some((first, end)) = resolve_range(range, entry.length) else {
         return CachedResponse::UnsatisfiedRange(entry.length);
     };
     meta.offset = first;
@@ -59,7 +59,7 @@ pub(super) fn stored_response(
 }
 
 /// Returns the first byte of `range` in an object of `length` bytes and the one after its last, or `None` if it has none.
-fn selected(range: Option<ByteRange>, length: u64) -> Option<(u64, u64)> {
+fn resolve_range(range: Option<ByteRange>, length: u64) -> Option<(u64, u64)> {
     let (first, end) = match range {
         None => return Some((0, length)),
         Some(ByteRange::Span { first, last }) => {
@@ -88,7 +88,7 @@ mod tests {
             (Some(ByteRange::Suffix(99)), 10, Some((0, 10))),
             (Some(ByteRange::Suffix(0)), 10, None),
         ] {
-            assert_eq!(selected(range, length), expected, "{range:?} of {length}");
+            assert_eq!(resolve_range(range, length), expected, "{range:?} of {length}");
         }
     }
 }

@@ -22,13 +22,13 @@ use crate::media_type::{essence, is_shown, media_type, text_charset};
 use crate::pages;
 use crate::request_head::{HeadFault, RequestHead};
 use crate::request_target::AskedUrl;
-use crate::security_headers::Author;
+use crate::security_headers::ContentOrigin;
 use crate::shared::Shared;
 
 mod byte_range;
 mod http_answer;
 
-use byte_range::{unsatisfied_range, with_known_range, with_range, without_range};
+use byte_range::{fetch_without_range, unsatisfied_range, with_known_range, with_range};
 
 /// Fetches the object that `asked` names for `client`.
 pub(super) async fn fetch(
@@ -89,7 +89,7 @@ async fn cached_answer(
         Ok((CachedResponse::Response(response, range), mark)) => (*response, range, mark),
         Err(error) if error.code() == Code::RangeRefused => {
             let mark = CacheMark::Forwarded { reason: "uri-miss", is_stored: false };
-            match without_range(fetcher, request, head, error).await? {
+            match fetch_without_range(fetcher, request, head, error).await? {
                 Ok(response) => (response, None, mark),
                 Err(size) => return Ok(mark.add_to(unsatisfied_range(size))),
             }
@@ -118,7 +118,7 @@ async fn uncached_answer(
     let range = request.wanted_range();
     let response = match fetcher.fetch(request.clone()).await {
         Err(error) if error.code() == Code::RangeRefused => {
-            match without_range(fetcher, request, head, error).await? {
+            match fetch_without_range(fetcher, request, head, error).await? {
                 Ok(response) => return answer(shared, head, asked, url, response, None).await,
                 Err(size) => return Ok(unsatisfied_range(size)),
             }
@@ -148,11 +148,11 @@ async fn answer(
         return Ok(with_validators(fault_answer(Some(head), &fault), &meta));
     }
     if is_unchanged(head, &meta) {
-        return Ok(with_validators(Answer::new(StatusCode::NOT_MODIFIED, Author::Foreign), &meta));
+        return Ok(with_validators(Answer::new(StatusCode::NOT_MODIFIED, ContentOrigin::Sandboxed), &meta));
     }
     match content {
         Content::Unchanged => {
-            Ok(with_validators(Answer::new(StatusCode::NOT_MODIFIED, Author::Foreign), &meta))
+            Ok(with_validators(Answer::new(StatusCode::NOT_MODIFIED, ContentOrigin::Sandboxed), &meta))
         }
         Content::Head => Ok(head_answer(url, &meta)),
         Content::Listing(listing) => pages::listing_answer(shared, asked, url, &meta, listing).await,
@@ -186,7 +186,7 @@ fn object_answer(url: &Url<'_>, meta: &Meta, content: AnswerContent, range: Opti
         AnswerContent::Stream { first: Some(first), .. } => first,
         _ => &[],
     };
-    let answer = Answer::new(StatusCode::OK, Author::Foreign);
+    let answer = Answer::new(StatusCode::OK, ContentOrigin::Sandboxed);
     let answer = with_validators(with_type(answer, url, meta, beginning), meta);
     let mut answer = with_range(answer, meta, &content, range);
     answer.content = content;
@@ -197,9 +197,11 @@ fn object_answer(url: &Url<'_>, meta: &Meta, content: AnswerContent, range: Opti
 fn head_answer(url: &Url<'_>, meta: &Meta) -> Answer {
     // A local directory has no size, also without the final slash of its path.
     if is_directory(url) || matches!(url, Url::File(_)) && meta.head.size.is_none() {
-        return Answer::new(StatusCode::OK, Author::Own).with(CONTENT_TYPE, HTML).with(VARY, "Accept");
+        return Answer::new(StatusCode::OK, ContentOrigin::Gateway)
+            .with(CONTENT_TYPE, HTML)
+            .with(VARY, "Accept");
     }
-    let answer = with_type(Answer::new(StatusCode::OK, Author::Foreign), url, meta, &[]);
+    let answer = with_type(Answer::new(StatusCode::OK, ContentOrigin::Sandboxed), url, meta, &[]);
     let answer = with_validators(answer, meta);
     match meta.head.size {
         Some(size) => answer.with(CONTENT_LENGTH, &size.to_string()),

@@ -8,15 +8,15 @@ use crate::answer::Answer;
 use crate::answer_body::AnswerContent;
 use crate::conditions::fails_precondition;
 use crate::request_head::RequestHead;
-use crate::security_headers::Author;
+use crate::security_headers::ContentOrigin;
 
 /// The maximum size of a range that is buffered until its end, in bytes: a part of the memory that an object reserves.
-const MAX_HELD: u64 = 512 * 1024;
+const MAX_BUFFERED_RANGE: u64 = 512 * 1024;
 
 /// Fetches the whole object if its server has no ranges. `Err(size)`: the range starts beyond the object. If a
 /// condition of the request decides the answer, the range does not matter (RFC 9110 §13.2.2), and the response to HEAD
 /// is returned.
-pub(super) async fn without_range(
+pub(super) async fn fetch_without_range(
     fetcher: &Fetcher,
     request: &Request,
     head: &RequestHead,
@@ -25,14 +25,15 @@ pub(super) async fn without_range(
     let Some(range) = request.wanted_range() else { return Err(error) };
     let whole = request.for_related(request.url().clone());
     // A server may refuse HEAD: its answer describes the object only if it is a success.
-    let described = fetcher.fetch(whole.clone().head()).await.ok();
-    let described = described.filter(|response| response.meta.status.is_none_or(|status| status == 200));
+    let head_response = fetcher.fetch(whole.clone().head()).await.ok();
+    let head_response =
+        head_response.filter(|response| response.meta.status.is_none_or(|status| status == 200));
     let is_http = matches!(whole.url(), Url::Http(_));
-    let size = match described {
-        Some(described) if !is_http && is_answered_by_condition(head, &described.meta) => {
-            return Ok(Ok(described));
+    let size = match head_response {
+        Some(head_response) if !is_http && precondition_decides(head, &head_response.meta) => {
+            return Ok(Ok(head_response));
         }
-        described => described.and_then(|response| response.meta.head.size),
+        head_response => head_response.and_then(|response| response.meta.head.size),
     };
     match (range, size) {
         (ByteRange::Span { first, .. }, Some(size)) if first >= size => Ok(Err(size)),
@@ -42,7 +43,7 @@ pub(super) async fn without_range(
 }
 
 /// Returns `true` if the answer is 412 or 304. The range is not evaluated then.
-fn is_answered_by_condition(head: &RequestHead, meta: &Meta) -> bool {
+fn precondition_decides(head: &RequestHead, meta: &Meta) -> bool {
     fails_precondition(head, meta.head.modified) || super::is_unchanged(head, meta)
 }
 
@@ -69,7 +70,7 @@ pub(super) async fn with_known_range(
         return Ok((response, None));
     }
     let Response { mut meta, content, .. } = response;
-    if let (Content::Body(body), Some(wanted)) = (content, held_size(range)) {
+    if let (Content::Body(body), Some(wanted)) = (content, bufferable_len(range)) {
         let bytes = body.collect(wanted).await?;
         if !bytes.is_empty() {
             if bytes.len() < wanted {
@@ -83,11 +84,11 @@ pub(super) async fn with_known_range(
 }
 
 /// Returns the number of bytes of a range that may be buffered.
-fn held_size(range: ByteRange) -> Option<usize> {
+fn bufferable_len(range: ByteRange) -> Option<usize> {
     match range {
         ByteRange::Span { first, last: Some(last) } => {
             let size = last.checked_sub(first)?.checked_add(1)?;
-            usize::try_from(size).ok().filter(|_| size <= MAX_HELD)
+            usize::try_from(size).ok().filter(|_| size <= MAX_BUFFERED_RANGE)
         }
         _ => None,
     }
@@ -95,7 +96,7 @@ fn held_size(range: ByteRange) -> Option<usize> {
 
 /// Returns the answer for a range beyond the end of an object of `size` bytes.
 pub(super) fn unsatisfied_range(size: u64) -> Answer {
-    Answer::new(StatusCode::RANGE_NOT_SATISFIABLE, Author::Foreign)
+    Answer::new(StatusCode::RANGE_NOT_SATISFIABLE, ContentOrigin::Sandboxed)
         .with(CONTENT_RANGE, &format!("bytes */{size}"))
 }
 

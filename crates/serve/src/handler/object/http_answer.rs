@@ -18,7 +18,7 @@ use crate::link::Form;
 use crate::log::error_for_log;
 use crate::media_type::{essence, is_shown, media_type};
 use crate::request_head::RequestHead;
-use crate::security_headers::Author;
+use crate::security_headers::ContentOrigin;
 use crate::shared::Shared;
 use crate::status::is_refusal_of_proxy;
 
@@ -68,8 +68,8 @@ pub(super) async fn http_answer(
         _ if is_unchanged => StatusCode::NOT_MODIFIED,
         _ => StatusCode::BAD_GATEWAY,
     };
-    let author = if form == Form::Proxy { Author::Origin } else { Author::Foreign };
-    let mut answer = Answer::new(status, author);
+    let origin = if form == Form::Proxy { ContentOrigin::Upstream } else { ContentOrigin::Sandboxed };
+    let mut answer = Answer::new(status, origin);
     add_fields(&mut answer, form, &meta);
     match form {
         Form::Proxy => add_via(&mut answer, shared),
