@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 pub(crate) use chain_start::ChainStart;
 use fetch_url_core::{Host, parse};
-use request_loop::{Final, follow_redirects};
+use request_loop::{FinalResponse, follow_redirects};
 use retry::RetryState;
 use settings::Settings;
 
@@ -47,7 +47,7 @@ pub(crate) async fn fetch(settings: &Arc<Settings>, request: Request) -> Result<
 pub(crate) async fn fetch_from(settings: &Arc<Settings>, start: ChainStart) -> Result<Response, Error> {
     let deadline = Deadline::start(settings.policy.timeouts);
     let mut retries = RetryState::new(start.request.retry_rules(settings.policy.retry));
-    let Final { response, resume_start, .. } =
+    let FinalResponse { response, resume_start, .. } =
         follow_redirects(settings, start.clone(), deadline, &mut retries).await?;
     Ok(resumer::with_resumer(response, settings, resume_start.unwrap_or(start), deadline, retries))
 }
@@ -61,7 +61,7 @@ pub(crate) async fn fetch_head(
     let deadline = Deadline::start(settings.policy.timeouts);
     let mut retries = RetryState::new(request.retry_rules(settings.policy.retry));
     let start = ChainStart::new(request.head());
-    let Final { response, redirected, .. } =
+    let FinalResponse { response, redirected, .. } =
         follow_redirects(settings, start, deadline, &mut retries).await?;
     Ok((*response.meta, redirected))
 }

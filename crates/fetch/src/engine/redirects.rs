@@ -116,7 +116,7 @@ impl RedirectChain {
 
     /// Converts `Code::BadUrl` to `Code::PeerMisbehaved` after a redirect, because the server chose the
     /// invalid URL.
-    pub(super) fn blame_server(&self, error: Error) -> Error {
+    pub(super) fn attribute_to_server(&self, error: Error) -> Error {
         if self.followed == 0 || error.code() != Code::BadUrl {
             return error;
         }

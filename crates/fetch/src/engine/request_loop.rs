@@ -31,7 +31,7 @@ enum Next {
 }
 
 /// The final response, and the requests to send if it must be resumed.
-pub(super) struct Final {
+pub(super) struct FinalResponse {
     pub(super) response: Response,
     /// The request to send in place of the first one if the body breaks off.
     pub(super) resume_start: Option<ChainStart>,
@@ -45,7 +45,7 @@ pub(super) async fn follow_redirects(
     start: ChainStart,
     deadline: Deadline,
     retries: &mut RetryState,
-) -> Result<Final, Error> {
+) -> Result<FinalResponse, Error> {
     let mut stopwatch = Stopwatch::start();
     let (mut request, mut chain, mut earlier) = start.into_parts(settings)?;
     let mut resume_start = None;
@@ -59,11 +59,11 @@ pub(super) async fn follow_redirects(
         trace::outcome(&outcome);
         let next = match outcome {
             Ok(Outcome::Response(response)) => check_response(response, request, retries, &deadline).await?,
-            Ok(Outcome::Redirect(hop)) if chain.follows() => {
-                keep(&mut earlier, &hop.response.meta);
-                follow(hop, request, &mut chain, settings).await?
+            Ok(Outcome::Redirect(redirect)) if chain.follows() => {
+                push_earlier(&mut earlier, &redirect.response.meta);
+                follow(redirect, request, &mut chain, settings).await?
             }
-            Ok(Outcome::Redirect(hop)) => follow(hop, request, &mut chain, settings).await?,
+            Ok(Outcome::Redirect(redirect)) => follow(redirect, request, &mut chain, settings).await?,
             Ok(Outcome::Resend(resend)) => return Err(unresolved_resend(&resend)),
             Err(error) => Next::Send(recover(error, request, retries, &deadline).await?),
         };
@@ -76,7 +76,7 @@ pub(super) async fn follow_redirects(
             Next::Finish(response) => {
                 let (limits, max_rate) = (settings.policy.limits, settings.max_rate.as_ref());
                 let limits = BodyLimits::new(limits, max_rate, deadline, connector.connection_info());
-                let mut response = with_known_bytes(with_limits(response, limits)?, sent.resume());
+                let mut response = with_resume_tail(with_limits(response, limits)?, sent.resume());
                 let is_redirected = chain.redirects() > 0;
                 let redirected = is_redirected.then(|| ChainStart::at_end(&sent, &chain, &earlier));
                 response.meta.requested_url = chain.start().clone();
@@ -84,14 +84,14 @@ pub(super) async fn follow_redirects(
                 response.meta.redirects = chain.redirects();
                 response.meta.retries = retries.retries();
                 response.meta.timings = stopwatch.timings(connector.connection_info());
-                return Ok(Final { response, resume_start, redirected });
+                return Ok(FinalResponse { response, resume_start, redirected });
             }
         }
     }
 }
 
 /// Keeps the metadata of a response that is not the last one.
-fn keep(earlier: &mut Vec<Meta>, meta: &Meta) {
+fn push_earlier(earlier: &mut Vec<Meta>, meta: &Meta) {
     if earlier.len() < MAX_EARLIER {
         earlier.push(meta.clone());
     }
@@ -187,7 +187,7 @@ async fn attempt(
     let origin = chain.origin(request);
     let login = settings.credentials.select(request.url(), origin);
     let request = request.clone().with_login(login);
-    let mut plan = settings.plan(&request).map_err(|error| chain.blame_server(error))?;
+    let mut plan = settings.plan(&request).map_err(|error| chain.attribute_to_server(error))?;
     settings.redirect_policy.check_scheme(request.url())?;
     connector.check_url(request.url())?;
     let prompt = PasswordPrompt::new(&settings.credentials, origin, request.login());
@@ -206,7 +206,7 @@ async fn attempt(
         match deadline.bound_with_clean_up(Phase::Request, plan.run(ctx.clone())).await? {
             Outcome::Resend(resend) => {
                 trace::head(&resend.response.meta);
-                keep(earlier, &resend.response.meta);
+                push_earlier(earlier, &resend.response.meta);
                 drain::drain_for_reuse(resend.response).await;
                 plan = resend.plan;
             }
@@ -228,7 +228,7 @@ fn apply_condition(mut response: Response, request: &Request) -> Response {
 }
 
 /// Gives a resumed body the last bytes already stored, for comparison if it breaks off.
-fn with_known_bytes(mut response: Response, resume: Option<&Resume>) -> Response {
+fn with_resume_tail(mut response: Response, resume: Option<&Resume>) -> Response {
     if let (Content::Body(body), Some(resume)) = (&mut response.content, resume)
         && response.meta.offset == resume.offset
     {

@@ -8,14 +8,14 @@ const GROUP_BITS: u32 = 0o070;
 
 /// Gives `file` the group of the file that it replaces. Returns the permissions for it: those of the replaced file, without
 /// set-user-ID and set-group-ID, and without those of the group if `file` has another one, whose members had no access.
-pub(super) fn take_group(file: &File, replaced: &Metadata) -> u32 {
+pub(super) fn copy_group(file: &File, replaced: &Metadata) -> u32 {
     let mode = replaced.permissions().mode() & 0o777;
     let is_same = file.metadata().is_ok_and(|own| own.gid() == replaced.gid());
     if is_same || fchown(file, None, Some(replaced.gid())).is_ok() { mode } else { mode & !GROUP_BITS }
 }
 
 /// Gives `file` the owner of the file that it has replaced. Only privileged processes can do that; others keep the file.
-pub(super) fn take_owner(file: &File, replaced: &Metadata) {
+pub(super) fn copy_owner(file: &File, replaced: &Metadata) {
     if file.metadata().is_ok_and(|own| own.uid() != replaced.uid()) {
         let _ = fchown(file, Some(replaced.uid()), None);
     }
@@ -40,7 +40,7 @@ mod tests {
         let file = File::options().read(true).custom_flags(flags).open(&path).expect("a file");
         let mode_bits = |metadata: &Metadata| metadata.permissions().mode() & 0o777;
         let own = std::fs::metadata(&path).expect("a file");
-        assert_eq!(take_group(&file, &own), mode_bits(&own), "the same group");
+        assert_eq!(copy_group(&file, &own), mode_bits(&own), "the same group");
         // Only root can give a file to any group. The root directory is of another group than a user's file.
         let replaced = if rustix::process::geteuid().is_root() {
             let other = directory.path().join("other");
@@ -52,7 +52,7 @@ mod tests {
         };
         let replaced = replaced.expect("metadata");
         if replaced.gid() != own.gid() {
-            assert_eq!(take_group(&file, &replaced), mode_bits(&replaced) & 0o707);
+            assert_eq!(copy_group(&file, &replaced), mode_bits(&replaced) & 0o707);
         }
     }
 }

@@ -14,7 +14,7 @@ use super::file::{FileOptions, SyncMode, exists_error};
 use super::file_id::{file_error, file_id, is_file_at};
 use super::network_disk::is_on_network;
 use super::open_part::{PART_MODE, copy_to_part, link_part};
-use super::ownership::{take_group, take_owner};
+use super::ownership::{copy_group, copy_owner};
 use super::part_paths::PartPaths;
 use super::private::set_mode;
 use super::saved_file::SavedFile;
@@ -216,14 +216,14 @@ impl Part {
     }
 
     fn give_final_name(&mut self) -> Result<(), Error> {
-        let replaced = self.replaced_now();
+        let replaced = self.current_target_metadata();
         self.set_final_metadata(replaced.as_ref())?;
         if self.file_id.is_none() {
             match unnamed_file::link(&self.file, &self.paths.target, &self.paths) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     // The file of the other process stays, so there is nothing to resume.
                     self.is_resumable = false;
-                    return Err(self.appeared_error());
+                    return Err(self.target_created_error());
                 }
                 Err(_) => self.give_part_name().and_then(|()| self.set_final_metadata(None))?,
                 Ok(()) => {
@@ -251,7 +251,7 @@ impl Part {
         self.stage = PartStage::Finished;
         // Not before the rename: a killed process would leave a `.part` file of another user, which no run continues.
         if let Some(replaced) = &replaced {
-            take_owner(&self.file, replaced);
+            copy_owner(&self.file, replaced);
         }
         Ok(())
     }
@@ -270,7 +270,7 @@ impl Part {
         };
         // A file without a name was created with the final permissions, unless others are required.
         if self.file_id.is_some() || self.state.mode != 0 {
-            let mode = replaced.map_or(self.state.mode, |replaced| take_group(&self.file, replaced));
+            let mode = replaced.map_or(self.state.mode, |replaced| copy_group(&self.file, replaced));
             set_mode(&self.file, mode).map_err(|error| failed("setting the permissions", error))?;
         }
         if let Some(modified) = self.modified.filter(|_| self.options.remote_time).and_then(system_time) {
@@ -290,7 +290,7 @@ impl Part {
     }
 
     /// Returns the error for a target that did not exist when the download began.
-    fn appeared_error(&self) -> Error {
+    fn target_created_error(&self) -> Error {
         let target = &self.paths.target;
         let error = if self.options.no_clobber {
             exists_error(target)
@@ -303,7 +303,7 @@ impl Part {
     }
 
     /// Returns the metadata of the file that is replaced. They can have changed since the download began.
-    fn replaced_now(&self) -> Option<fs::Metadata> {
+    fn current_target_metadata(&self) -> Option<fs::Metadata> {
         self.replaced
             .as_ref()
             .and_then(|_| self.paths.metadata(&self.paths.target).ok())
@@ -318,7 +318,7 @@ impl Part {
             Some(replaced) if !self.options.no_clobber => {
                 // Another file may have been put there meanwhile.
                 match self.paths.metadata(target) {
-                    Ok(now) if is_another_file(&now, replaced) => return Err(self.appeared_error()),
+                    Ok(now) if is_another_file(&now, replaced) => return Err(self.target_created_error()),
                     _ => fs::rename(part, target),
                 }
             }
@@ -327,7 +327,7 @@ impl Part {
                 Err(Errno::INVAL | Errno::NOSYS) if fs::symlink_metadata(target).is_err() => {
                     fs::rename(part, target)
                 }
-                Err(Errno::EXIST | Errno::INVAL | Errno::NOSYS) => return Err(self.appeared_error()),
+                Err(Errno::EXIST | Errno::INVAL | Errno::NOSYS) => return Err(self.target_created_error()),
                 renamed => renamed.map_err(io::Error::from),
             },
         };

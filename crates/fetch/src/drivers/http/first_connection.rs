@@ -51,7 +51,10 @@ impl FirstConnection {
     ///
     /// # Errors
     /// `Code::TimedOut` if the total time is over.
-    pub(super) async fn wait_or_lead(&self, deadline: &Deadline) -> Result<Option<MutexGuard<'_, ()>>, Error> {
+    pub(super) async fn wait_or_lead(
+        &self,
+        deadline: &Deadline,
+    ) -> Result<Option<MutexGuard<'_, ()>>, Error> {
         let max_wait = MAX_WAIT.min(deadline.connect_timeout() / 2);
         let lock = deadline.bound_probe(max_wait, Phase::Connect, async {
             tokio::select! {
