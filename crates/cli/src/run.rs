@@ -38,7 +38,7 @@ mod run_log;
 #[cfg(feature = "serve")]
 mod serve;
 mod session;
-mod stdout_turns;
+mod stdout_lock;
 mod transfer;
 mod work;
 

@@ -334,7 +334,7 @@ impl Batch {
             summary::print_summary(&totals, run.journal.is_some() && run.mirror.is_none());
         }
         match self.first_failure.get().1 {
-            0 if failure == 0 && run.stdout_turns.has_lost_text() => 23,
+            0 if failure == 0 && run.stdout_lock.has_lost_text() => 23,
             0 => failure,
             status => status,
         }
@@ -368,7 +368,7 @@ impl Batch {
         let is_written = run
             .write_out
             .as_ref()
-            .is_none_or(|format| format.write(&report, |text| run.stdout_turns.print(report.number, text)));
+            .is_none_or(|format| format.write(&report, |text| run.stdout_lock.print(report.number, text)));
         if report.exit_status() == 0 && !is_written { 23 } else { report.exit_status() }
     }
 }

@@ -14,7 +14,7 @@ use super::directories::{Directories, make_directory};
 use super::journal_file::JournalFile;
 use super::output_paths::OutputPaths;
 use super::run_log::RunLog;
-use super::stdout_turns::StdoutTurns;
+use super::stdout_lock::StdoutLock;
 use crate::job::{Invocation, JournalOptions};
 use crate::render;
 
@@ -26,7 +26,7 @@ pub(super) struct Run {
     /// The files that are being written, by the numbers of their transfers.
     pub(super) open_files: RefCell<BTreeMap<usize, PathBuf>>,
     /// The turns of the transfers whose objects go to standard output.
-    pub(super) stdout_turns: StdoutTurns,
+    pub(super) stdout_lock: StdoutLock,
     /// The file of `-D`, from the first response on. It stays open: if it is a FIFO, closing it would end its reader.
     pub(super) dumped_headers: RefCell<Option<File>>,
     /// The output paths that transfers have reserved.
@@ -46,13 +46,17 @@ impl Run {
         };
         let mut output_paths = OutputPaths::new(invocation.options.is_dry_run);
         let journal_path = invocation.journal.as_ref().map(|journal| &journal.path);
-        invocation.own_files.iter().chain(journal_path).try_for_each(|path| output_paths.add_own(path))?;
-        output_paths.add_read(&invocation.read_files);
+        invocation
+            .own_files
+            .iter()
+            .chain(journal_path)
+            .try_for_each(|path| output_paths.add_program_file(path))?;
+        output_paths.add_input_files(&invocation.read_files);
         Ok(Self {
             invocation,
             journal,
             open_files: RefCell::default(),
-            stdout_turns: StdoutTurns::default(),
+            stdout_lock: StdoutLock::default(),
             dumped_headers: RefCell::default(),
             output_paths,
             directories: Directories::default(),

@@ -46,7 +46,7 @@ fn free_path(path: PathBuf, number: usize, run: &Run) -> Result<PathBuf, Error> 
     // Devices and FIFOs are written to, not replaced.
     let exists = |path: &Path| path.is_file() || path.is_dir() || path.is_symlink();
     let is_taken = |path: &Path| {
-        exists(path) || run.output_paths.is_reserved(path, number) || run.output_paths.is_own(path)
+        exists(path) || run.output_paths.is_reserved(path, number) || run.output_paths.is_program_file(path)
     };
     if !run.options.keeps_both || !is_taken(&path) {
         return Ok(path);
@@ -65,12 +65,12 @@ fn free_path(path: PathBuf, number: usize, run: &Run) -> Result<PathBuf, Error> 
 pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run) -> Result<Reserved, Error> {
     // The mirror has given unique paths to its files; a page and a link that redirects to it have the same path.
     if transfer.entry.is_some() {
-        return run.output_paths.check_own(path).map(|()| Reserved::First);
+        return run.output_paths.check_not_program_file(path).map(|()| Reserved::First);
     }
     make_parent(path, run)?;
     // The queue reserves the files of its lines for all workers, and gives the file of a failed line to another one.
     if run.has_single_transfer() || transfer.lease.is_some() {
-        return run.output_paths.check_own(path).map(|()| Reserved::First);
+        return run.output_paths.check_not_program_file(path).map(|()| Reserved::First);
     }
     run.output_paths.reserve(path, number, &transfer.url, transfer.checksum.as_ref())
 }
@@ -181,7 +181,7 @@ fn open_as_suggested(
     let path = directory.join(name);
     make_parent(&path, run)?;
     let path = free_path(path, number, run)?;
-    run.output_paths.check_own(&path)?;
+    run.output_paths.check_not_program_file(&path)?;
     let file = open_file(&path, transfer, run.options.file_options.no_clobber(true), run)?;
     Ok((path, file))
 }

@@ -89,9 +89,9 @@ pub(super) struct OutputPaths {
     /// The states of the owners whose transfers have not ended.
     active: RefCell<HashSet<u32>>,
     /// The files that the program itself writes, such as the journal.
-    own: HashSet<PathKey>,
+    program_files: HashSet<PathKey>,
     /// The files that options read, such as the list of URLs.
-    read: Vec<FileId>,
+    input_files: Vec<FileId>,
 }
 
 impl OutputPaths {
@@ -101,35 +101,39 @@ impl OutputPaths {
 
     /// Adds a file that the program itself writes. Fails with [`fetch_url::Code::Usage`] if another option names it. Several
     /// options may name one device.
-    pub(super) fn add_own(&mut self, path: &Path) -> Result<(), Error> {
+    pub(super) fn add_program_file(&mut self, path: &Path) -> Result<(), Error> {
         // /dev/stderr may be a regular file.
         if path.starts_with("/dev") || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(());
         }
         let key = self.path_key(path);
-        match self.own.insert(key) {
+        match self.program_files.insert(key) {
             true => Ok(()),
             false => Err(usage_error(format!("{} is the file of two options", path.display()))),
         }
     }
 
     /// Adds files that the options of the program read.
-    pub(super) fn add_read(&mut self, files: &[FileId]) {
-        self.read.extend(files);
+    pub(super) fn add_input_files(&mut self, files: &[FileId]) {
+        self.input_files.extend(files);
     }
 
     /// Returns `true` if the program itself writes the file.
-    pub(super) fn is_own(&self, path: &Path) -> bool {
-        !self.own.is_empty() && self.own.contains(&self.path_key(path))
+    pub(super) fn is_program_file(&self, path: &Path) -> bool {
+        !self.program_files.is_empty() && self.program_files.contains(&self.path_key(path))
     }
 
     /// Fails with [`fetch_url::Code::Usage`] if the program itself writes the file.
-    pub(super) fn check_own(&self, path: &Path) -> Result<(), Error> {
-        if self.own.is_empty() { Ok(()) } else { self.check_own_key(path, self.path_key(path)) }
+    pub(super) fn check_not_program_file(&self, path: &Path) -> Result<(), Error> {
+        if self.program_files.is_empty() {
+            Ok(())
+        } else {
+            self.check_not_program_file_key(path, self.path_key(path))
+        }
     }
 
-    fn check_own_key(&self, path: &Path, key: PathKey) -> Result<(), Error> {
-        if !self.own.contains(&key) {
+    fn check_not_program_file_key(&self, path: &Path, key: PathKey) -> Result<(), Error> {
+        if !self.program_files.contains(&key) {
             return Ok(());
         }
         let detail = format!("{} is also the file of another option or the journal", path.display());
@@ -145,9 +149,9 @@ impl OutputPaths {
         url: &str,
         checksum: Option<&Checksum>,
     ) -> Result<Reserved, Error> {
-        let own = Owner { url: self.short_hash(url), state: self.writing(number) };
+        let own = Owner { url: self.short_hash(url), state: self.writing_state(number) };
         let key = self.path_key(path);
-        self.check_own_key(path, key)?;
+        self.check_not_program_file_key(path, key)?;
         if self.is_reserved_in_other_case(path, key) {
             return Err(conflict(path));
         }
@@ -171,8 +175,12 @@ impl OutputPaths {
         }
         if !is_device && owner.state != own.state && self.active.borrow().contains(&owner.state) {
             // The other transfer may have no checksum, or another one.
-            let is_same = checksum.is_none();
-            return Ok(if is_same { Reserved::Active } else { Reserved::Repeated { is_finished: false } });
+            let no_checksum = checksum.is_none();
+            return Ok(if no_checksum {
+                Reserved::Active
+            } else {
+                Reserved::Repeated { is_finished: false }
+            });
         }
         // An alternative URL of the same transfer does not replace its URL.
         owner.state = own.state;
@@ -182,14 +190,14 @@ impl OutputPaths {
 
     /// Records that the transfer `number` has ended.
     pub(super) fn end(&self, number: usize) {
-        self.active.borrow_mut().remove(&self.writing(number));
+        self.active.borrow_mut().remove(&self.writing_state(number));
     }
 
     /// Returns `true` if another transfer than `number` has reserved `path`.
     pub(super) fn is_reserved(&self, path: &Path, number: usize) -> bool {
         let key = self.path_key(path);
         let owner = self.owners.borrow().get(&key).copied();
-        owner.is_some_and(|owner| owner.state != self.writing(number))
+        owner.is_some_and(|owner| owner.state != self.writing_state(number))
             || self.is_reserved_in_other_case(path, key)
     }
 
@@ -203,13 +211,13 @@ impl OutputPaths {
 
     /// Fails if the existing file at `path`, which would be replaced, is read by the options of this run, and the user
     /// has not named it as an output.
-    pub(super) fn check_read(
+    pub(super) fn check_not_input_file(
         &self,
         path: &Path,
         file: &FileSink,
         is_named_by_user: bool,
     ) -> Result<(), Error> {
-        if !is_named_by_user && file.existing_file_id().is_some_and(|id| self.read.contains(&id)) {
+        if !is_named_by_user && file.existing_file_id().is_some_and(|id| self.input_files.contains(&id)) {
             let detail = format!("{} is a file that this command reads, and is not replaced", path.display());
             return Err(
                 usage_error(detail).with_hint("choose another directory with --output-dir, or -o FILE")
@@ -243,7 +251,7 @@ impl OutputPaths {
     }
 
     /// Returns the state of a path that the transfer `number` is writing.
-    fn writing(&self, number: usize) -> u32 {
+    fn writing_state(&self, number: usize) -> u32 {
         self.short_hash(number) & !FINISHED
     }
 

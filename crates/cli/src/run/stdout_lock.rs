@@ -10,8 +10,8 @@ use crate::render;
 
 /// The lock on standard output, which a transfer holds while it writes its object.
 #[derive(Default)]
-pub(super) struct StdoutTurns {
-    lock: Mutex<()>,
+pub(super) struct StdoutLock {
+    mutex: Mutex<()>,
     /// The number of the transfer that holds the lock.
     owner: Cell<Option<usize>>,
     /// The texts of other transfers. They are printed when the lock is released.
@@ -21,22 +21,22 @@ pub(super) struct StdoutTurns {
 }
 
 /// The guard of one transfer. Dropping it releases the lock.
-pub(super) struct StdoutTurn<'t> {
-    turns: &'t StdoutTurns,
-    _guard: MutexGuard<'t, ()>,
+pub(super) struct StdoutGuard<'l> {
+    stdout: &'l StdoutLock,
+    _guard: MutexGuard<'l, ()>,
 }
 
-impl StdoutTurns {
+impl StdoutLock {
     /// Locks standard output for the transfer `number`. Its permit is released while it waits, to avoid a deadlock: after a
     /// 429 or 503 the transfer that holds the lock must acquire its own permit again.
-    pub(super) async fn begin(&self, number: usize, permit: Option<&HostPermit>) -> StdoutTurn<'_> {
-        let guard = match (self.lock.try_lock(), permit) {
+    pub(super) async fn lock(&self, number: usize, permit: Option<&HostPermit>) -> StdoutGuard<'_> {
+        let guard = match (self.mutex.try_lock(), permit) {
             (Ok(guard), _) => guard,
-            (Err(_), Some(permit)) => permit.released_while(self.lock.lock()).await,
-            (Err(_), None) => self.lock.lock().await,
+            (Err(_), Some(permit)) => permit.released_while(self.mutex.lock()).await,
+            (Err(_), None) => self.mutex.lock().await,
         };
         self.owner.set(Some(number));
-        StdoutTurn { turns: self, _guard: guard }
+        StdoutGuard { stdout: self, _guard: guard }
     }
 
     /// Prints a text of the transfer `number`; if another transfer holds the lock, when that is released. Returns `false` if
@@ -55,12 +55,12 @@ impl StdoutTurns {
     }
 }
 
-impl Drop for StdoutTurn<'_> {
+impl Drop for StdoutGuard<'_> {
     fn drop(&mut self) {
-        let waiting = self.turns.waiting.take();
+        let waiting = self.stdout.waiting.take();
         if !waiting.is_empty() && !render::print_stdout_bytes(&waiting) {
-            self.turns.has_lost_text.set(true);
+            self.stdout.has_lost_text.set(true);
         }
-        self.turns.owner.set(None);
+        self.stdout.owner.set(None);
     }
 }

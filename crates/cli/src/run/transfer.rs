@@ -34,8 +34,8 @@ pub(super) async fn run_transfer(
 ) -> Result<(), Error> {
     // A head is written as a whole.
     let is_for_stdout = matches!(transfer.output, Output::Stdout { .. }) && !run.options.head;
-    let _turn = match is_for_stdout {
-        true => Some(run.stdout_turns.begin(report.number, permit.as_deref()).await),
+    let _guard = match is_for_stdout {
+        true => Some(run.stdout_lock.lock(report.number, permit.as_deref()).await),
         false => None,
     };
     report.listed_size = document_facts::listed_size(transfer, &request);
@@ -200,7 +200,7 @@ fn open_file(
         if transfer.lease.is_none() {
             run.output_paths.check_replaced(path, &file)?;
         }
-        run.output_paths.check_read(path, &file, transfer.is_named_by_user())?;
+        run.output_paths.check_not_input_file(path, &file, transfer.is_named_by_user())?;
     }
     Ok(Some(file))
 }

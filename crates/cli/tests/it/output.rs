@@ -8,5 +8,5 @@ mod log_files;
 mod names;
 mod output_file;
 mod same_file;
-mod stdout_turns;
+mod stdout_lock;
 mod url_globs;
