@@ -90,7 +90,7 @@ impl Checksum {
         if self.hex == found {
             return Ok(());
         }
-        let detail = format!("{found}, not {}", self.hex);
+        let detail = format!("expected {}, got {found}", self.hex);
         Err(Error::new(Code::ChecksumMismatch, Phase::Deliver, detail))
     }
 }

@@ -53,7 +53,7 @@ codes! {
     AuthNeeded "auth_needed" [67], "login needed", "login refused, or no way to ask for a password";
     NotFound "not_found" [78], "not found", "no such object: HTTP 404, FTP 550, gopher type 3, NNTP 430, ENOENT";
     Policy "policy" [90], "refused by policy", "address, port, scheme or redirect refused by policy";
-    ChecksumMismatch "checksum_mismatch" [91], "wrong checksum", "the bytes do not match the checksum";
+    ChecksumMismatch "checksum_mismatch" [91], "checksum mismatch", "the bytes do not match the checksum";
     Busy "busy" [92], "the server is busy", "FTP 421, HTTP 429 and 503, NNTP 400, after all retries";
     ForbiddenByte "forbidden_octet" [93], "refused", "a decoded CR, LF, NUL or TAB that would inject a command";
     Internal "internal" [99], "internal error", "a bug: please report it";

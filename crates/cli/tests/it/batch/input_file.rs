@@ -75,7 +75,7 @@ fn failed_line_does_not_stop_the_others() {
     run_input_file(dir.path(), &lines, &[])
         .assert_exit(78)
         .assert_stderr_contains("/no")
-        .assert_stderr_contains("wrong checksum");
+        .assert_stderr_contains("checksum mismatch");
     assert!(read_if_exists(dir.path(), "a").is_some() && read_if_exists(dir.path(), "c").is_some());
     assert!(read_if_exists(dir.path(), "x").is_none());
     let dir = temp_dir();
