@@ -66,7 +66,7 @@ pub(super) async fn compare(
     let response = match run.fetcher.fetch(request.clone().range(range)).await {
         Ok(response) => response,
         Err(error) if error.code() == Code::RangeRefused => {
-            return restart(&format!("its end cannot be compared with the object: {error}"));
+            return restart(&range_refusal(&error));
         }
         Err(error) => return Err(error),
     };
@@ -86,6 +86,15 @@ pub(super) async fn compare(
         },
         Some(size) => restart(&format!("it has {length} bytes, the object {size}")),
         None => restart("the server does not report the size of the object"),
+    }
+}
+
+/// Returns the reason why the server has not sent the end of the object, for a note.
+fn range_refusal(error: &Error) -> String {
+    match error.reply() {
+        // Other refusals do not show whether the server supports ranges: the object may be shorter than the file.
+        Some(reply) if reply.starts_with("200") => format!("the server does not support ranges ({reply})"),
+        _ => format!("its end cannot be compared with the object: {error}"),
     }
 }
 

@@ -74,7 +74,7 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
             let error = Error::new(
                 Code::RangeRefused,
                 Phase::Request,
-                "the server ignores byte ranges: it sends the whole object",
+                "the server does not support ranges",
             );
             Err(error.with_reply(reply.as_bytes()))
         }
