@@ -64,13 +64,18 @@ fn hint_for_wget(error: &clap::Error) -> Option<&'static str> {
     }
 }
 
-/// Returns the message for an unknown option that wget or curl has.
+/// Returns the message for an unknown option that is a sub-command, or that wget or curl has.
 fn explanation(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
     let argument = error.get(ContextKind::InvalidArg)?.to_string();
     let option = argument.split(['=', ' ']).next().unwrap_or_default();
+    if let Some(name) = option.strip_prefix("--").filter(|name| is_sub_command(name)) {
+        return Some(format!(
+            "fetch-url: usage: unexpected argument '{option}' found\n  hint: use the command: fetch-url {name}\n"
+        ));
+    }
     let of_curl = ("curl", CURL_OPTIONS);
     let of_wget = ("wget", WGET_OPTIONS);
     // A letter that both have, such as -T, is more often wget's: curl's are nearly all supported.
@@ -88,6 +93,11 @@ fn explanation(error: &clap::Error) -> Option<String> {
         _ => String::new(),
     };
     Some(format!("fetch-url: usage: {option} is an option of {program} that fetch-url does not have\n{hint}"))
+}
+
+/// Returns `true` for the name of a sub-command. `--mirror` is an option of wget, and its hint says more.
+fn is_sub_command(name: &str) -> bool {
+    name != "mirror" && crate::flags::command().find_subcommand(name).is_some()
 }
 
 #[cfg(test)]
@@ -126,6 +136,8 @@ mod tests {
             ("--quiet", "--quiet is an option of wget that fetch-url does not have\n  hint: use -s\n"),
             ("--tries=3", "hint: use --retry N\n"),
             ("--recursive", "hint: use fetch-url mirror URL [DIR]\n"),
+            ("--explain", "'--explain' found\n  hint: use the command: fetch-url explain\n"),
+            ("--mirror", "hint: use fetch-url mirror URL [DIR]\n"),
             (
                 "--http3",
                 "--http3 is an option of curl that fetch-url does not have\n  hint: HTTP/3 is out of scope\n",
