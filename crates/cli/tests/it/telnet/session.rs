@@ -91,13 +91,17 @@ fn password_is_mentioned_but_never_printed() {
         "{result:?}"
     );
     assert!(result.stdout_text().lines().all(|line| line.len() <= 80), "{result:?}");
-    // The note that user name and password are not sent is printed for every URL.
-    for url in [url, "telnet://h/"] {
+}
+
+#[test]
+fn note_about_the_login_is_printed_only_for_urls_with_a_login() {
+    for url in ["telnet://u:p@h/", "telnet://u@h/"] {
         run_fetch_url([url])
             .assert_exit(0)
             .assert_stderr_contains("note: ")
             .assert_stderr_contains("not sent automatically");
     }
+    assert_eq!(run_fetch_url(["telnet://h/"]).assert_exit(0).stderr, "");
 }
 
 #[test]

@@ -71,11 +71,7 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
             Ok(Outcome::Response(response))
         }
         _ if plan.range.is_some() && plan.resume.is_none() => {
-            let error = Error::new(
-                Code::RangeRefused,
-                Phase::Request,
-                "the server does not support ranges",
-            );
+            let error = Error::new(Code::RangeRefused, Phase::Request, "the server does not support ranges");
             Err(error.with_reply(reply.as_bytes()))
         }
         _ => index_page::index_page_listing(plan, whole_response(plan, response, reply)?)

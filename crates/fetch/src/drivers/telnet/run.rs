@@ -15,7 +15,9 @@ impl Plan for TelnetPlan {
 
 async fn run_plan(plan: TelnetPlan, ctx: RunContext) -> Result<Outcome, Error> {
     let mut meta = Meta::new(plan.url);
-    meta.notes.push("the user name and password of a telnet URL are not sent automatically".into());
+    if meta.url.user_info().is_some() {
+        meta.notes.push("the user name and password of a telnet URL are not sent automatically".into());
+    }
     if !plan.connects {
         return Ok(Outcome::Response(Response::new(meta, Content::Advice(plan.advice))));
     }
