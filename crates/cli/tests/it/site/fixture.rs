@@ -129,7 +129,7 @@ fn ftp_site() -> FtpConfig {
         .file("/pub/iso.img", big_file())
         .modified("/pub/iso.img", "19941201123456")
         .file("/pub/cut.img", big_file())
-        .rule(FtpRule::on("RETR cut.img", FtpAction::CutData(CUT, Ending::Reset)).nth(1))
+        .rule(FtpRule::on("RETR cut.img", FtpAction::CutData(CUT, Ending::Fin)).nth(1))
 }
 
 fn wais_site() -> WaisConfig {
