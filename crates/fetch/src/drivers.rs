@@ -1,5 +1,7 @@
 //! The built-in drivers: one module, one Cargo feature and one registration line each.
 
+#[cfg(any(feature = "ftp", feature = "news"))]
+mod connection_limit;
 pub(crate) mod file;
 #[cfg(feature = "ftp")]
 pub(crate) mod ftp;

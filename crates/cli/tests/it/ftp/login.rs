@@ -11,7 +11,7 @@ use crate::support::{
     BINARY, RunResult, check_in_parallel, ensure, entry_names, fetch_url_command, isolate_environment,
     run_command, run_fetch_url, run_shell, temp_dir,
 };
-use fetch_url_tests::{FtpConfig, FtpServer, Terminal};
+use fetch_url_tests::{Ending, FtpAction, FtpConfig, FtpRule, FtpServer, Terminal};
 
 /// The password that must not appear in any output. It has only letters, so that no encoding changes it.
 const CANARY: &str = "KanarienVogel";
@@ -201,7 +201,6 @@ fn rejected_password_is_sent_once_despite_retries() {
         (test_config().user("u", "pw"), "-u v:pw"),
         (test_config().user("u", "pw"), ""),
         (test_config().answer("USER", "530 Not you.\r\n"), "-u u:pw"),
-        (test_config().answer("PASS", "530 Too many users.\r\n"), "-u u:pw"),
         (test_config().drops_pipelined_commands().user("u", "pw"), "-u u:wrong"),
     ] {
         let server = start_server(config);
@@ -225,6 +224,41 @@ fn rejected_password_is_sent_once_despite_retries() {
     fetch_with_home(dir.path(), "-u u --askpass ./ask", &server.url("/x")).assert_exit(67);
     assert_eq!(fs::read_to_string(dir.path().join("asked")).expect("read file"), "once\n");
     assert_eq!(login_commands(&server), ["USER u", "PASS wrong"]);
+}
+
+/// The reply code is that of a wrong password. The text, or an earlier login, shows that it is not wrong.
+#[test]
+fn reply_530_at_the_connection_limit_is_busy_and_retried() {
+    let limit = "530-Sorry.\r\n530-Too many users are connected.\r\n530 Bye.\r\n";
+    let login = || test_config().file("/y", "second").user("u", "pw");
+    let refusing =
+        |what: &str, nth| login().rule(FtpRule::on(what, FtpAction::Answer(limit.into())).nth(nth));
+    let second_login = FtpRule::on("PASS", FtpAction::Answer("530 Not now.\r\n".into())).nth(2);
+    // The second file needs a new connection, because the server closes the first one.
+    let closing = FtpRule::on("RETR y", FtpAction::End(Ending::Close)).nth(1);
+    for (config, exit) in [
+        (refusing("USER", 1), 0),
+        (refusing("PASS", 1), 0),
+        (login().rule(closing).rule(second_login), 0),
+        (login().answer("PASS", limit), 92),
+        (login().greeting("500 Sorry, too many connections."), 92),
+    ] {
+        let server = start_server(config);
+        let mut command = fetch_url_command();
+        command.args([
+            "--retry",
+            "2",
+            "--retry-delay",
+            "0",
+            "-u",
+            "u:pw",
+            &server.url("/x"),
+            &server.url("/y"),
+        ]);
+        let result = run_command(command);
+        assert_eq!(result.exit, exit, "{:?}: {}", server.received_text(), result.stderr);
+        assert_eq!(result.stdout_text(), if exit == 0 { "objectsecond" } else { "" });
+    }
 }
 
 /// 530 means "not logged in" before the login and "access denied" to a file after it.

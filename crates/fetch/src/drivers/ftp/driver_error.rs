@@ -4,6 +4,7 @@ use fetch_url_proto::ftp::{Command, SessionError, Verb};
 use fetch_url_proto::text::Reply;
 
 use super::reply_text::reply_summary;
+use crate::drivers::connection_limit::reports_connection_limit;
 use crate::net::tls;
 use crate::{Code, Error, Hint, Phase};
 
@@ -82,17 +83,43 @@ pub(super) fn greeting_error(reply: Reply) -> Error {
 fn rejection_error(command: Option<&Command>, reply: &Reply) -> Error {
     let verb = command.map(Command::verb);
     let is_empty_cwd = verb == Some(Verb::Cwd) && command.and_then(Command::argument) == Some(b"");
-    let code = code_for_reply(verb, reply.code);
+    let is_connecting = matches!(verb, None | Some(Verb::User | Verb::Pass | Verb::Acct));
+    let code = match code_for_reply(verb, reply.code) {
+        Code::AuthNeeded | Code::Denied if is_connecting && has_too_many_connections(reply) => Code::Busy,
+        code => code,
+    };
     let phase = if code == Code::TlsFailed { Phase::Tls } else { Phase::Request };
     let detail = verb.map_or("", Verb::as_str);
     let error = Error::new(code, phase, detail).with_reply(&reply_summary(reply));
-    let error = if reply.code / 100 == 4 || reply.code == 120 { error.as_transient() } else { error };
+    let is_transient = reply.code / 100 == 4 || reply.code == 120 || code == Code::Busy;
+    let error = if is_transient { error.as_transient() } else { error };
     match (verb, code) {
         _ if is_empty_cwd => error.with_hint(
             "an empty path segment is a CWD without an argument (RFC 1738 §3.2.2); /%2F is the root directory",
         ),
         (Some(Verb::User | Verb::Pass), Code::AuthNeeded) => error.as_permanent().with_refused_login(),
         _ => error,
+    }
+}
+
+/// Returns `true` if a line of the reply says that the client or user has too many connections.
+fn has_too_many_connections(reply: &Reply) -> bool {
+    reply.lines.iter().any(|line| reports_connection_limit(line))
+}
+
+/// Returns the error for a rejected login that the server has accepted before in this run: most servers that limit
+/// the connections of a user reject the login of further ones, and their texts differ.
+pub(super) fn rejected_repeated_login_error(error: DriverError) -> Error {
+    let is_login = |command: &Command| matches!(command.verb(), Verb::User | Verb::Pass);
+    match error {
+        DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. })
+            if reply.code == 530 && is_login(&command) && !has_too_many_connections(&reply) =>
+        {
+            let detail =
+                format!("{} refused, although the login was accepted before", command.verb().as_str());
+            Error::new(Code::Busy, Phase::Request, detail).with_reply(&reply_summary(&reply)).as_transient()
+        }
+        error => error.into(),
     }
 }
 

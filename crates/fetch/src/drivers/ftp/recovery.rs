@@ -4,7 +4,7 @@ use fetch_url_proto::ftp::{Command, IacEscaping, ListVerb, Operation, SessionErr
 use fetch_url_proto::text::Reply;
 
 use super::connection::Connection;
-use super::driver_error::{DriverError, active_mode_error, range_refused};
+use super::driver_error::{DriverError, active_mode_error, range_refused, rejected_repeated_login_error};
 use super::fallbacks::Fallbacks;
 use super::known_servers::KnownServers;
 use super::listing;
@@ -35,6 +35,7 @@ pub(super) async fn recover(
     ctx: &RunContext,
 ) -> Result<Recovery, Error> {
     pooled.connection.discard_pending_data();
+    let is_accepted_login = pooled.is_accepted_login();
     let fallback = next_fallback(&error, &pooled.connection, &plan, pooled.known_servers());
     if let Some((fallbacks, reason)) = fallback {
         trace::note(&reason);
@@ -57,7 +58,7 @@ pub(super) async fn recover(
     if let (Some(reply), true) = (data_connection_rejection(&error), plan.options.active.is_some()) {
         return Err(active_mode_error(reply));
     }
-    Err(error.into())
+    Err(if is_accepted_login { rejected_repeated_login_error(error) } else { error.into() })
 }
 
 /// Returns the reply of a server that cannot open the data connection.

@@ -10,6 +10,7 @@ use super::driver_error::DriverError;
 use super::known_servers::KnownServers;
 use super::plan::FtpPlan;
 use crate::net::idle_pool::{IdlePool, PoolKey};
+use crate::net::login_set::LoginSet;
 use crate::{Error, RunContext};
 
 /// The state that the FTP driver keeps between URLs.
@@ -17,6 +18,8 @@ use crate::{Error, RunContext};
 pub(super) struct ServerCache {
     idle: IdlePool<Connection>,
     pub(super) known: KnownServers,
+    /// The logins that a server has accepted.
+    accepted_logins: LoginSet,
 }
 
 /// A control connection that is in use, and the pool it returns to.
@@ -94,6 +97,16 @@ impl PooledConnection {
             self.cache.known.mark_sequential_name(self.key.host.clone(), self.key.port);
         }
         is_sequential
+    }
+
+    /// Stores that the server has accepted the login of the connection.
+    pub(super) fn record_accepted_login(&self) {
+        self.cache.accepted_logins.insert(&self.key);
+    }
+
+    /// Returns `true` if the server has accepted the login of the connection before, on this connection or another.
+    pub(super) fn is_accepted_login(&self) -> bool {
+        self.cache.accepted_logins.contains(&self.key)
     }
 
     /// Returns the learned properties of servers.
