@@ -320,6 +320,11 @@ impl Object {
                 return Err(Error::new(
                     Code::PeerMisbehaved,
                     Phase::Body,
+                // More bytes than requested: an FTP server has accepted REST and sent the file from its start. The bytes of
+                // the other segments may be wrong, too, although their overlaps match, as those of a sparse file do.
+                if error.code() == Code::PeerMisbehaved && segment.request_offset() > 0 && source.is_ftp() {
+                    return locked(assembly).discard_all();
+                }
                     "the response to the request for a segment is not a file",
                 ));
             };

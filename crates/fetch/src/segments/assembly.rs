@@ -54,13 +54,22 @@ impl<'w> Assembly<'w> {
     /// [`Code::RangeRefused`] if an overlap does not match; nothing is kept then.
     pub(super) fn record_valid_bytes(&mut self) -> Result<(), Error> {
         let valid = if self.has_conflict { None } else { self.count_valid_bytes()? };
-        let Some(valid) = valid else {
-            self.has_conflict = true;
-            self.target.set_valid_length(0)?;
-            let detail = "the server did not start at the requested offset, or the object changed";
-            return Err(Error::new(Code::RangeRefused, Phase::Body, detail));
-        };
-        self.target.set_valid_length(valid)
+        match valid {
+            Some(valid) => self.target.set_valid_length(valid),
+            None => self.discard_all(),
+        }
+    }
+
+    /// Marks all bytes as invalid, because the server has sent bytes from another offset than the requested one, or of
+    /// another version.
+    ///
+    /// # Errors
+    /// Always [`Code::RangeRefused`], unless the file cannot be written.
+    pub(super) fn discard_all(&mut self) -> Result<(), Error> {
+        self.has_conflict = true;
+        self.target.set_valid_length(0)?;
+        let detail = "the server did not start at the requested offset, or the object changed";
+        Err(Error::new(Code::RangeRefused, Phase::Body, detail))
     }
 
     /// Compares the overlaps of all segments up to the first incomplete one with the bytes before them, once. Returns

@@ -1,5 +1,6 @@
 //! A server that segments are fetched from.
 
+use fetch_url_core::SchemeFamily;
 use tokio::task::JoinSet;
 
 use super::layout::Segment;
@@ -27,6 +28,11 @@ impl Source {
     pub(super) async fn of(fetcher: &Fetcher, request: Request) -> Result<Self, Error> {
         let (meta, redirected) = engine::fetch_head(fetcher.settings(), request.clone()).await?;
         Ok(Self { request: SegmentRequest { original: request, redirected }, meta })
+    }
+
+    /// Returns `true` if the server is an FTP server.
+    pub(super) fn is_ftp(&self) -> bool {
+        matches!(self.meta.url.scheme().family, SchemeFamily::Ftp)
     }
 
     /// Returns `true` if a response starts at `offset` and is of the same resource and version of the object. The

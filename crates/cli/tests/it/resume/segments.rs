@@ -292,6 +292,18 @@ fn ignored_rest_fails_and_keeps_the_old_file() {
     }
 }
 
+/// As before, but the overlaps of the segments match, because the file consists of zeros.
+#[test]
+fn ignored_rest_of_a_sparse_file_keeps_no_bytes_for_resume() {
+    // The last segment is late: the others are complete when it shows that REST is ignored.
+    let late = FtpRule::on("REST 3932", FtpAction::Pause(Duration::from_millis(500)));
+    let site = FtpConfig::new().file("/d/o", vec![0; SIZE]).modified("/d/o", MODIFIED);
+    let server = start_server(site.rule(late).answer("REST", "350 of course\r\n"));
+    let target = Target::new(OldFile::Absent).expect("a directory");
+    run_in_segments(&target, &server.url("d/o"), &[]).assert_exit(33);
+    assert!(!part_path(&target.path()).exists() && !target.path().exists());
+}
+
 #[test]
 fn changed_size_or_time_between_segments_fails() {
     // SIZE is sent once for the file and once for each segment.
