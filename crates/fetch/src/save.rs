@@ -140,7 +140,7 @@ async fn transfer(
         sink.check_source(&original.file)?;
         sink.limit_permissions(&original.file);
     }
-    let target = sink.begin(meta)?;
+    let target = sink.with_body_length(body.expected()).begin(meta)?;
     let (done, total) = (meta.offset, meta.head.size);
     let mut progress = ByteCounter { done, total, prefix: body.prefix.length(), watch };
     progress.add(0);

@@ -181,7 +181,7 @@ impl Object {
             let detail = "segments of several servers need a checksum";
             return Err(Error::new(Code::Usage, Phase::Deliver, detail));
         }
-        let target = sink.begin(&self.meta_of_segments())?;
+        let target = sink.with_body_length(Some(self.size)).begin(&self.meta_of_segments())?;
         if !target.supports_random_writes() {
             return Err(Error::new(Code::Usage, Phase::Deliver, "only a file can be written in segments"));
         }

@@ -7,6 +7,7 @@ pub(crate) mod digest;
 pub(crate) mod dir_handle;
 pub(crate) mod file;
 mod file_id;
+mod free_space;
 pub(crate) mod journal;
 mod leftovers;
 pub(crate) mod name;
@@ -44,6 +45,8 @@ pub struct Sink {
     algorithm: Option<Algorithm>,
     expected: Option<Checksum>,
     size: Option<u64>,
+    /// The number of bytes that will be written, if it is known.
+    body_length: Option<u64>,
 }
 
 enum Kind {
@@ -53,6 +56,10 @@ enum Kind {
 }
 
 impl Sink {
+    const fn new(kind: Kind) -> Self {
+        Self { kind, algorithm: None, expected: None, size: None, body_length: None }
+    }
+
     /// Returns `true` if the sink writes a file that gets its name at the end.
     pub(crate) const fn is_file(&self) -> bool {
         matches!(self.kind, Kind::File(_))
@@ -60,19 +67,19 @@ impl Sink {
 
     /// Returns a sink that writes `NAME.fetch-url.part` and renames it when the object is complete.
     pub const fn file(file: FileSink) -> Self {
-        Self { kind: Kind::File(file), algorithm: None, expected: None, size: None }
+        Self::new(Kind::File(file))
     }
 
     /// Returns a sink that writes to an open file or pipe, such as standard output, as bytes arrive.
     pub const fn open(file: File) -> Self {
-        Self { kind: Kind::Open(file), algorithm: None, expected: None, size: None }
+        Self::new(Kind::Open(file))
     }
 
     /// Returns a sink that writes to `writer` on a separate thread. If a write waits for ever, such as to a pipe whose reader
     /// does not read, the thread stays when the request ends, and dropping the tokio runtime waits for it;
     /// [`Runtime::shutdown_timeout`](tokio::runtime::Runtime::shutdown_timeout) does not.
     pub fn writer(writer: impl Write + Send + 'static) -> Self {
-        Self { kind: Kind::Writer(Box::new(writer)), algorithm: None, expected: None, size: None }
+        Self::new(Kind::Writer(Box::new(writer)))
     }
 
     /// Computes the digest of the whole object, which [`Receipt::digest`](crate::Receipt::digest) returns.
@@ -96,6 +103,12 @@ impl Sink {
     #[must_use]
     pub const fn with_size(mut self, size: u64) -> Self {
         self.size = Some(size);
+        self
+    }
+
+    /// Sets the number of bytes that will be written, if it is known: the file system must have as much free space.
+    pub(crate) const fn with_body_length(mut self, length: Option<u64>) -> Self {
+        self.body_length = length;
         self
     }
 
@@ -128,7 +141,7 @@ impl Sink {
     pub(crate) fn begin(self, meta: &Meta) -> Result<Target, Error> {
         let mut digest = self.algorithm.map(Digest::new);
         let kind = match self.kind {
-            Kind::File(file) => file.begin(meta, digest.as_mut())?,
+            Kind::File(file) => file.begin(meta, self.body_length, digest.as_mut())?,
             Kind::Open(file) => TargetKind::Open(file),
             Kind::Writer(writer) => TargetKind::Writer(writer),
         };

@@ -15,6 +15,7 @@ use super::device::open_device;
 use super::digest::Digest;
 use super::dir_handle::DirHandle;
 use super::file_id::{file_error, file_id};
+use super::free_space::check_space;
 use super::leftovers::Leftovers;
 use super::open_part::{OpenedPart, PART_MODE, make_private, open_part};
 use super::part::{Part, PartStage};
@@ -23,9 +24,6 @@ use super::state::State;
 use super::unnamed_file;
 use super::writeback::Writeback;
 use crate::{Code, Error, Meta, Phase, Resume};
-
-/// The free space is not checked for downloads up to this size in bytes.
-const UNCHECKED_SIZE: u64 = 64 * 1024;
 
 /// Options for writing a file: resume, overwrite, modification time, sync.
 #[derive(Clone, Copy, Debug, Default)]
@@ -296,9 +294,14 @@ impl FileSink {
         }
     }
 
-    /// Prepares the file for the body that `meta` describes. The body is appended to the partial download or to the
+    /// Prepares the file for the body that `meta` describes, of `length` bytes if that is known. The body is appended to the partial download or to the
     /// kept bytes, or written from the start.
-    pub(super) fn begin(self, meta: &Meta, digest: Option<&mut Digest>) -> Result<TargetKind, Error> {
+    pub(super) fn begin(
+        self,
+        meta: &Meta,
+        length: Option<u64>,
+        digest: Option<&mut Digest>,
+    ) -> Result<TargetKind, Error> {
         let mut part = match self.kind {
             FileKind::Direct(file) => return Ok(TargetKind::Open(file)),
             FileKind::Part(part) => part,
@@ -319,7 +322,8 @@ impl FileSink {
             let prepared = prepared.and_then(|()| truncate_at(&mut part.file, start, digest));
             prepared.map_err(|error| file_error(&target, error))?;
         }
-        check_space(&part.file, meta.head.size.map(|size| size.saturating_sub(start)))?;
+        // The object may be larger than the body: -r requests a range, -I the metadata.
+        check_space(&part.file, length)?;
         part.name_if_large(meta.head.size.unwrap_or(0))?;
         Ok(TargetKind::Part(part))
     }
@@ -355,19 +359,6 @@ fn truncate_at(file: &mut File, start: u64, digest: Option<&mut Digest>) -> io::
         digest.update_from(file, start)?;
     }
     file.seek(SeekFrom::Start(start)).map(drop)
-}
-
-/// Fails if the file system has too little free space.
-fn check_space(file: &File, needed: Option<u64>) -> Result<(), Error> {
-    let Some(needed) = needed.filter(|&needed| needed > UNCHECKED_SIZE) else { return Ok(()) };
-    let Ok(stat) = rustix::fs::fstatvfs(file) else { return Ok(()) };
-    let free = stat.f_bavail.saturating_mul(stat.f_frsize);
-    // Some file systems do not report their free space.
-    if stat.f_blocks == 0 || needed <= free {
-        return Ok(());
-    }
-    let detail = format!("{needed} bytes are needed and {free} are free");
-    Err(Error::new(Code::SinkFailed, Phase::Deliver, detail))
 }
 
 /// Fails if the existing file must not be replaced.

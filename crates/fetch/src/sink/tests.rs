@@ -30,6 +30,19 @@ fn write_may_block_on_a_pipe_a_socket_and_a_writer_but_not_on_a_file() {
     assert!(begin(Sink::writer(Vec::new())).may_block());
 }
 
+/// With -r the body is smaller than the object.
+#[test]
+fn free_space_is_required_for_the_body_and_not_for_the_object() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut meta = Meta::new(fetch_url_core::parse("http://h/x").expect("a URL").into_owned().url);
+    meta.head.size = Some(u64::MAX / 2);
+    for (length, code) in [(Some(10), None), (None, None), (Some(u64::MAX / 2), Some(Code::SinkFailed))] {
+        let file = FileSink::open(&directory.path().join("x"), FileOptions::default()).expect("a file");
+        let begun = Sink::file(file).with_body_length(length).begin(&meta);
+        assert_eq!(begun.err().map(|error| error.code()), code, "{length:?}");
+    }
+}
+
 #[test]
 fn only_a_file_of_a_download_can_be_written_in_any_order() {
     let directory = tempfile::tempdir().expect("a directory");
