@@ -8,18 +8,19 @@
 
 mod assembly;
 mod layout;
+mod running;
 mod source;
 
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::future::{Future as _, poll_fn};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Poll;
 use std::time::Instant;
 
 use fetch_url_core::SchemeFamily;
 
 use self::assembly::{Assembly, locked, read_segment};
 use self::layout::{MAX_SEGMENTS, Segment, divide};
+use self::running::join_segments;
 use self::source::{SegmentRequest, Source, plan_copies};
 use crate::engine::host_limiter::HostPermit;
 use crate::engine::retry::RetryState;
@@ -29,9 +30,6 @@ use crate::started_future::StartedFuture;
 use crate::{
     Code, Content, Deadline, Error, Fetcher, Meta, Phase, Progress, Proof, Receipt, Request, Response, Sink,
 };
-
-/// The download of one segment.
-type Fetching<'s> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 's>>;
 
 /// The plan of a download in segments.
 pub struct Segments {
@@ -127,6 +125,9 @@ impl Segments {
         self.object.spares.close();
         let second = match second {
             Err(error) if refuses_ranges(&error) => return Ok(None),
+            Err(error) if self.object.refuses_connection(&error) && has_response(&self.started) => {
+                return Ok(Some(self));
+            }
             second => second?,
         };
         if !self.object.sources[0].has_sent(&second.meta, self.segments[1].request_offset()) {
@@ -188,7 +189,8 @@ impl Object {
         started.resize_with(segments.len(), || None);
         let assembly = Mutex::new(Assembly::new(target, segments, self.size, progress));
         locked(&assembly).add_progress(0);
-        let fetching = try_join_all(self.fetch_segments(started, &assembly));
+        let fetch = |index, started| self.fetch_segment(index, started, &assembly);
+        let fetching = join_segments(started, fetch, |error| self.refuses_connection(error));
         self.deadline.bound_total(Phase::Body, fetching).await?;
         let mut assembly = assembly.into_inner().unwrap_or_else(PoisonError::into_inner);
         assembly.record_valid_bytes()?;
@@ -226,16 +228,10 @@ impl Object {
         on_blocking_thread(move || target.finish()).await
     }
 
-    fn fetch_segments<'s>(
-        &'s self,
-        started: Vec<Option<StartedResponse>>,
-        assembly: &'s Mutex<Assembly<'_>>,
-    ) -> Vec<Fetching<'s>> {
-        let mut fetching: Vec<Fetching<'s>> = Vec::new();
-        for (index, started) in started.into_iter().enumerate() {
-            fetching.push(Box::pin(self.fetch_segment(index, started, assembly)));
-        }
-        fetching
+    /// Returns `true` if the server refuses further connections, but may serve the segment over one that it has accepted.
+    /// Requests over HTTP, which a busy server refuses one by one, are retried instead.
+    fn refuses_connection(&self, error: &Error) -> bool {
+        error.code() == Code::Busy && self.sources[0].is_ftp()
     }
 
     /// Requests `segment` from the first server. The requests for the `others` are sent meanwhile.
@@ -320,15 +316,15 @@ impl Object {
                 return Err(Error::new(
                     Code::PeerMisbehaved,
                     Phase::Body,
+                    "the response to the request for a segment is not a file",
+                ));
+            };
+            if let Err(error) = read_segment(index, body, assembly).await {
                 // More bytes than requested: an FTP server has accepted REST and sent the file from its start. The bytes of
                 // the other segments may be wrong, too, although their overlaps match, as those of a sparse file do.
                 if error.code() == Code::PeerMisbehaved && segment.request_offset() > 0 && source.is_ftp() {
                     return locked(assembly).discard_all();
                 }
-                    "the response to the request for a segment is not a file",
-                ));
-            };
-            if let Err(error) = read_segment(index, body, assembly).await {
                 let reached = locked(assembly).segments[index].next_offset;
                 retry_state.backoff(&request.original, error, reached, &self.deadline).await?;
             }
@@ -362,6 +358,11 @@ fn refuses_ranges(error: &Error) -> bool {
     matches!(error.code(), Code::RangeRefused | Code::Denied | Code::HttpError) && !error.is_transient()
 }
 
+/// Returns `true` if the server has begun to send one of the segments.
+fn has_response(started: &[Option<StartedResponse>]) -> bool {
+    started.iter().flatten().any(|response| matches!(response, StartedFuture::Ready(Ok(_))))
+}
+
 /// Returns `true` if the protocol can return a byte range of an object whose size it reports.
 const fn supports_ranges(family: SchemeFamily) -> bool {
     use SchemeFamily as F;
@@ -370,22 +371,6 @@ const fn supports_ranges(family: SchemeFamily) -> bool {
         // The drivers of the other schemes report an error if they do not support ranges.
         F::File | F::Ftp | F::Http | F::Mailto | F::Prospero | F::Telnet | F::Other => true,
     }
-}
-
-/// Waits until all downloads are complete or one fails.
-async fn try_join_all(mut running: Vec<Fetching<'_>>) -> Result<(), Error> {
-    poll_fn(move |cx| {
-        let mut index = 0;
-        while index < running.len() {
-            match running[index].as_mut().poll(cx) {
-                Poll::Pending => index += 1,
-                Poll::Ready(Ok(())) => drop(running.swap_remove(index)),
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-            }
-        }
-        if running.is_empty() { Poll::Ready(Ok(())) } else { Poll::Pending }
-    })
-    .await
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use crate::support::{
     strong_etag_headers, temp_dir, wait_for_exit, wait_until,
 };
 use fetch_url_tests::{
-    Ending, FileHeaders, FtpAction, FtpConfig, FtpRule, FtpServer, HttpResponse, HttpServer, OldFile, Target,
-    file_handler, pattern_vec,
+    Ending, FileHeaders, FtpAction, FtpConfig, FtpRule, FtpServer, FtpTrigger, HttpResponse, HttpServer,
+    OldFile, Target, file_handler, pattern_vec,
 };
 
 const SIZE: usize = 5 * 1024 * 1024 + 7;
@@ -302,6 +302,26 @@ fn ignored_rest_of_a_sparse_file_keeps_no_bytes_for_resume() {
     let target = Target::new(OldFile::Absent).expect("a directory");
     run_in_segments(&target, &server.url("d/o"), &[]).assert_exit(33);
     assert!(!part_path(&target.path()).exists() && !target.path().exists());
+}
+
+/// The server allows one connection at first, and more later: the other segments wait for it.
+#[test]
+fn segments_of_refused_connections_are_fetched_over_the_others() {
+    for reply in ["421 Too many connections.\r\n", "530 Too many users.\r\n"] {
+        let refused = |nth| FtpRule::on(FtpTrigger::Greeting, FtpAction::Answer(reply.into())).nth(nth);
+        let site = test_site().rule(refused(2)).rule(refused(3)).rule(refused(4));
+        let (server, target) = (start_server(site), Target::new(OldFile::Absent).expect("a directory"));
+        assert_result(&run_in_segments(&target, &server.url("d/o"), &["--retry", "0"]), 0, &target);
+        assert_eq!(retr_count(&server), 4, "{:?}", server.received_text());
+    }
+    // No connection is accepted after that of the metadata, which the server closes.
+    let refused =
+        |nth| FtpRule::on("USER", FtpAction::Answer(b"421 Too many connections.\r\n".into())).nth(nth);
+    let site = (2..10).fold(test_site(), |site, nth| site.rule(refused(nth)));
+    let close = FtpRule::on("RETR", FtpAction::End(Ending::Close));
+    let (server, target) =
+        (start_server(site.rule(close)), Target::new(OldFile::Absent).expect("a directory"));
+    run_in_segments(&target, &server.url("d/o"), &["--retry", "0"]).assert_exit(92);
 }
 
 #[test]
