@@ -10,7 +10,7 @@ use super::{article_texts, group_with_articles, run_in_home, server_urls, start_
 use crate::support::{BINARY, RunResult, entry_names, fetch_url_command, http_server, run_command, temp_dir};
 use fetch_url_tests::{
     CertFiles, HttpResponse, NntpAction, NntpArticle, NntpConfig, NntpGroup, NntpRule, NntpServer,
-    ServerCert, Terminal,
+    NntpTrigger, ServerCert, Terminal,
 };
 
 /// The password of the account `me`: letters only, so that no encoding hides it.
@@ -283,6 +283,27 @@ fn wrong_password_is_sent_at_most_once_per_url() {
     for lines in server.commands() {
         let users = lines.iter().filter(|line| line.starts_with(b"AUTHINFO USER")).count();
         assert!(users <= 1, "{:?}", server.received_text());
+    }
+}
+
+/// A login that is not accepted for the moment is sent again, also for the next URL.
+#[test]
+fn login_is_sent_again_after_reply_400() {
+    for (trigger, reply) in [
+        (NntpTrigger::from("AUTHINFO PASS"), "400 Come back later\r\n"),
+    ] {
+        let answer = || NntpAction::Answer(reply.into());
+        let options = format!("--insecure-auth -u me:{PASSWORD} --retry-delay 0");
+        let config = login_config().requires_login();
+        let server = start_server(config.clone().rule(NntpRule::on(trigger.clone(), answer()).nth(1)));
+        let urls = ["a.open/1", "c.own/1"].map(|path| server.url(path));
+        let result = run_in_home(temp_dir().path(), &format!("{options} --retry 1"), &urls);
+        let expected = format!("{}{}", article_text("open"), article_text("own"));
+        assert_eq!(result.assert_exit(0).stdout_text(), expected, "{reply}");
+        let server = start_server(config.on(trigger, answer()));
+        let result =
+            run_in_home(temp_dir().path(), &format!("{options} --retry 0"), &[server.url("a.open/1")]);
+        result.assert_exit(92).assert_stderr_contains(reply.trim_end());
     }
 }
 

@@ -19,7 +19,9 @@ pub(super) fn rejection_error(rejection: &Rejection, request: &ActiveRequest) ->
         _ if is_login => Code::AuthNeeded,
         _ => reply_code(reply),
     };
-    if is_login {
+    // A server that is busy has not checked the login.
+    let is_refused_login = is_login && code == Code::AuthNeeded;
+    if is_refused_login {
         ctx.password_prompt.forget(&plan.url);
         if plan.login.is_some() {
             cache.mark_login_rejected(plan, ctx);
@@ -28,7 +30,7 @@ pub(super) fn rejection_error(rejection: &Rejection, request: &ActiveRequest) ->
     let phase = if code == Code::TlsFailed { Phase::Tls } else { Phase::Request };
     let error = Error::new(code, phase, command).with_reply(&rejection.text);
     let lacks_tls = command == "STARTTLS" || (matches!(reply, 480 | 483) && !requires_tls);
-    let error = if is_login && plan.login.is_some() { error.with_refused_login() } else { error };
+    let error = if is_refused_login && plan.login.is_some() { error.with_refused_login() } else { error };
     match code {
         Code::AuthNeeded if plan.login.is_none() => error.with_hint(Hint::Login),
         Code::AuthNeeded if lacks_tls && !plan.options.insecure_auth => error.with_hint(Hint::InsecureLogin),

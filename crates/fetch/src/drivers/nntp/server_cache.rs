@@ -1,11 +1,9 @@
 //! State that is kept between URLs: idle connections, and logins that a server has rejected.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::connection::NntpConnection;
 use super::plan::NntpPlan;
 use crate::net::idle_pool::{IdlePool, PoolKey};
+use crate::net::login_set::LoginSet;
 use crate::net::trace;
 use crate::{Credential, RunContext};
 
@@ -13,7 +11,7 @@ use crate::{Credential, RunContext};
 #[derive(Default)]
 pub(super) struct ServerCache {
     idle: IdlePool<NntpConnection>,
-    rejected_logins: Mutex<HashSet<PoolKey>>,
+    rejected_logins: LoginSet,
 }
 
 impl ServerCache {
@@ -59,17 +57,11 @@ impl ServerCache {
 
     /// Stores that the server has rejected the login of the plan.
     pub(super) fn mark_login_rejected(&self, plan: &NntpPlan, ctx: &RunContext) {
-        let key = self.pool_key(plan, plan.login.as_ref(), ctx);
-        self.locked_rejected_logins().insert(key);
+        self.rejected_logins.insert(&self.pool_key(plan, plan.login.as_ref(), ctx));
     }
 
     /// Returns `true` if the server has rejected the login of the plan: another attempt could lock the account.
     pub(super) fn is_login_rejected(&self, plan: &NntpPlan, ctx: &RunContext) -> bool {
-        let key = self.pool_key(plan, plan.login.as_ref(), ctx);
-        self.locked_rejected_logins().contains(&key)
-    }
-
-    fn locked_rejected_logins(&self) -> MutexGuard<'_, HashSet<PoolKey>> {
-        self.rejected_logins.lock().unwrap_or_else(PoisonError::into_inner)
+        self.rejected_logins.contains(&self.pool_key(plan, plan.login.as_ref(), ctx))
     }
 }
