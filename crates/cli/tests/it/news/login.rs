@@ -288,9 +288,13 @@ fn wrong_password_is_sent_at_most_once_per_url() {
 
 /// A login that is not accepted for the moment is sent again, also for the next URL.
 #[test]
-fn login_is_sent_again_after_reply_400() {
+fn login_at_the_connection_limit_is_busy_and_retried() {
     for (trigger, reply) in [
         (NntpTrigger::from("AUTHINFO PASS"), "400 Come back later\r\n"),
+        (NntpTrigger::from("AUTHINFO USER"), "482 too many connections for your user\r\n"),
+        (NntpTrigger::from("AUTHINFO PASS"), "481 Maximum connections\r\n"),
+        (NntpTrigger::from("AUTHINFO PASS"), "502 Too many connections\r\n"),
+        (NntpTrigger::Greeting, "502 Too many connections\r\n"),
     ] {
         let answer = || NntpAction::Answer(reply.into());
         let options = format!("--insecure-auth -u me:{PASSWORD} --retry-delay 0");

@@ -3,6 +3,7 @@
 use fetch_url_proto::Rejection;
 
 use super::active_request::ActiveRequest;
+use crate::drivers::connection_limit::reports_connection_limit;
 use crate::{Code, Error, Hint, Phase, StartTls};
 
 /// Returns the error for a request that the server refused. A rejected login is stored, so that it is not sent again.
@@ -12,8 +13,10 @@ pub(super) fn rejection_error(rejection: &Rejection, request: &ActiveRequest) ->
     let is_login = command.starts_with("AUTHINFO");
     let reply = rejection.code.unwrap_or_default();
     let requires_tls = plan.is_tls || ctx.connector.start_tls() == StartTls::Require;
+    let is_greeting = command.is_empty();
     let code = match (command, reply) {
         (_, 400) => Code::Busy,
+        _ if (is_greeting || is_login) && reports_connection_limit(&rejection.text) => Code::Busy,
         ("STARTTLS", _) if requires_tls => Code::TlsFailed,
         ("STARTTLS", _) => Code::AuthNeeded,
         _ if is_login => Code::AuthNeeded,
