@@ -277,3 +277,14 @@ fn greeting_that_arrives_in_pieces_is_read_completely() {
         assert_complete(&fetch_x(&pieces, ""), greeting);
     }
 }
+
+/// Without SIZE, the reply 150 states the size: "150 Opening data connection (N bytes)".
+#[test]
+fn size_in_reply_150_is_compared_if_size_is_not_known() {
+    let short = || test_config().without("SIZE").on("RETR", FtpAction::CutData(1000, Ending::Close));
+    let short = || short().final_reply("226 Done.\r\n");
+    assert_eq!(fetch_x(&start_server(short()), "--retry 0").exit, 18);
+    let unstated = short().on("RETR", FtpAction::PreliminaryReply(b"150 Here.\r\n".to_vec()));
+    assert_eq!(fetch_x(&start_server(unstated), "--retry 0").exit, 0);
+    assert_complete(&fetch_x(&start_server(test_config().without("SIZE")), ""), "the whole file");
+}

@@ -56,7 +56,7 @@ impl Transfer {
     }
 
     /// Returns the body of a file: `expected` bytes if the size is known, and only the first `stop` bytes if the caller
-    /// requested a range that ends inside the file.
+    /// requested a range that ends inside the file. `announced` is the size in the reply to RETR.
     pub(super) fn into_body(
         self,
         transfer_type: &TransferType,
@@ -68,6 +68,7 @@ impl Transfer {
                 let proof = Proof::Assumed("the server does not report the size of a text (TYPE A)");
                 Body::from_source(TextFile { transfer: self, lines: CrlfToLf::default() }, None, proof)
             }
+        announced: Option<u64>,
             (_, Some(stop), _) => {
                 let proof = Proof::Assumed("the server does not prove the offset of the range");
                 Body::from_source(LeadingBytes { transfer: self, left: stop }, expected, proof)
@@ -77,7 +78,7 @@ impl Transfer {
                 let terminator_check = self.terminator_check();
                 Body::from_source(self, Some(size), proof).with_terminator_check(terminator_check)
             }
-            _ => Body::from_source(self, None, Proof::Assumed("the server does not report the size")),
+            _ => Body::from_source(self, announced, Proof::Assumed("the server does not report the size")),
         }
     }
 

@@ -21,7 +21,7 @@ use super::driver_error::{DriverError, repeated_preliminary_reply};
 use super::greeting;
 use super::known_servers::KnownServers;
 use super::plan::FtpPlan;
-use super::reply_text::{reply_wire_lines, reports_incomplete_listing};
+use super::reply_text::{announced_size, reply_wire_lines, reports_incomplete_listing};
 use super::round_trip::{probe_time, round_trip_time};
 use super::secrets::ReplySecrets;
 use crate::net::server_stream::{RemoteEnd, ServerStream};
@@ -50,6 +50,8 @@ pub(super) struct Connection {
     is_used: bool,
     /// The last reply stated that the listing is incomplete.
     reported_incomplete: bool,
+    /// The size in the reply 125 or 150 to the last transfer.
+    pub(super) announced_size: Option<u64>,
 }
 
 impl Connection {
@@ -124,6 +126,7 @@ impl Connection {
             probe_time: probe_time(ctx),
             is_used: false,
             reported_incomplete: false,
+            announced_size: None,
         })
     }
 
@@ -221,6 +224,9 @@ impl Connection {
         })?;
         self.redact_and_trace(&mut reply);
         self.reported_incomplete = reports_incomplete_listing(&reply);
+        if reply.code < 200 {
+            self.announced_size = announced_size(&reply);
+        }
         Ok(reply)
     }
 

@@ -17,6 +17,14 @@ pub(super) fn reports_incomplete_listing(reply: &Reply) -> bool {
     matches!(reply.code, 226 | 250) && (contains("truncated") || contains("failed"))
 }
 
+/// Returns the size in the reply that announces a transfer: "150 Opening BINARY mode data connection for x (8 bytes)".
+pub(super) fn announced_size(reply: &Reply) -> Option<u64> {
+    let text = reply.lines.last()?.to_ascii_lowercase();
+    let (_, number) =
+        std::str::from_utf8(&text[..memchr::memmem::rfind(&text, b" bytes")?]).ok()?.rsplit_once('(')?;
+    if number.bytes().all(|byte| byte.is_ascii_digit()) { number.parse().ok() } else { None }
+}
+
 /// Returns the lines of a reply as they were received.
 pub(super) fn reply_wire_lines(reply: &Reply) -> impl Iterator<Item = Vec<u8>> + '_ {
     let last = reply.lines.len().saturating_sub(1);
@@ -26,4 +34,26 @@ pub(super) fn reply_wire_lines(reply: &Reply) -> impl Iterator<Item = Vec<u8>> +
         // The parser keeps the inner lines unchanged.
         _ => line.to_vec(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn announced_size_is_the_number_in_parentheses_before_bytes() {
+        for (text, size) in [
+            ("Opening BINARY mode data connection for f (300000 bytes).", Some(300_000)),
+            ("Opening BINARY mode data connection for (1 bytes) (20 bytes)", Some(20)),
+            ("Data connection accepted (0 Bytes)", Some(0)),
+            ("Opening data connection for f\u{fc} (8 bytes)", Some(8)),
+            ("Opening data connection for f.", None),
+            ("About 300 bytes", None),
+            ("f (+3 bytes)", None),
+            ("f ( bytes)", None),
+            ("f (99999999999999999999 bytes)", None),
+        ] {
+            assert_eq!(announced_size(&Reply { code: 150, lines: vec![text.into()] }), size, "{text}");
+        }
+    }
 }

@@ -124,6 +124,8 @@ async fn build_response(
     }
     let stop = end.filter(|&end| meta.head.size != Some(end)).map(|end| end - meta.offset);
     let expected = end.map(|end| end - meta.offset);
+    // After REST, some servers announce the size of the whole file, and others that of the rest.
+    let announced = pooled.connection.announced_size.filter(|_| !plan.is_partial());
     let transfer = Transfer::new(data, pooled, ctx);
     let content = match &plan.ftp_request.operation {
         Operation::List { .. } if plan.options.raw_listing => {
@@ -134,7 +136,7 @@ async fn build_response(
             Content::Listing(listing::listing_from_transfer(transfer, name, *verb, plan, servers, ctx))
         }
         Operation::Retrieve { transfer_type, .. } => {
-            let body = transfer.into_body(transfer_type, expected, stop);
+            let body = transfer.into_body(transfer_type, expected, stop, announced);
             // After REST, more bytes than expected mean that the server ignored the offset.
             Content::Body(if plan.is_partial() { body } else { body.accepting_growth() })
         }
