@@ -227,7 +227,7 @@ pub static FTP_FAULTS: &[FtpFault] = &[
     FtpFault::new("tls_plaintext_data", 35, |s| correct(s).on("PROT", FtpAction::PlaintextData)).start_tls(),
     FtpFault::new("tls_data_self_signed", 60, correct).or(&[35]).start_tls().presenting(FaultCert::DataSelfSigned),
     FtpFault::new("tls_data_handshake_stall", 28, |s| correct(s).on("RETR", FtpAction::StallDataHandshake(s.stall))).or(&[35]).start_tls(),
-    FtpFault::new("tls_data_without_close_notify", 18, |s| without_close_notify(s, s.content.len())).keeping_part().start_tls(),
+    FtpFault::new("tls_data_without_close_notify", 0, |s| without_close_notify(s, s.content.len())).start_tls(),
     FtpFault::new("tls_short_without_close_notify", 18, |s| without_close_notify(s, 512)).keeping_part().start_tls(),
     FtpFault::new("tls_short_without_size", 18, |s| without_close_notify(s, 512).without("SIZE")).keeping_part().start_tls(),
     FtpFault::new("tls_short", 18, |s| short(s, 512)).keeping_part().start_tls(),
@@ -247,6 +247,6 @@ pub static FTP_FAULTS: &[FtpFault] = &[
     FtpFault::new("ftps_wrong_name", 60, correct).tls().presenting(FaultCert::WrongName),
     FtpFault::new("ftps_session_reuse", 0, |s| correct(s).requires_session_reuse()).tls(),
     FtpFault::new("ftps_short_and_226", 18, |s| with_226(short(s, 512))).keeping_part().tls(),
-    FtpFault::new("ftps_data_without_close_notify", 18, |s| without_close_notify(s, s.content.len())).keeping_part().tls(),
+    FtpFault::new("ftps_data_without_close_notify", 0, |s| without_close_notify(s, s.content.len())).tls(),
     FtpFault::new("ftps_reset", 18, |s| reset(s, 512)).keeping_part().tls(),
 ];

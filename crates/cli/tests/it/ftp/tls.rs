@@ -319,6 +319,18 @@ fn data_end_without_close_notify_exits_18() {
     }
 }
 
+/// SIZE and 226 are received over the protected control connection, so an attacker cannot have truncated the data.
+#[test]
+fn size_and_226_prove_the_end_of_data_without_close_notify() {
+    let tls = TlsServers::good();
+    let config = || test_config().on("RETR", FtpAction::CutData(SIZE, Ending::Fin));
+    let server = tls.start_explicit(config().final_reply("226 Done.\r\n"));
+    let result = tls.fetch_x(&server, "--ssl-reqd");
+    assert_eq!((result.exit, result.stdout.len() as u64), (0, SIZE), "{}", result.stderr);
+    let server = tls.start_implicit(config().final_reply("451 Error.\r\n"));
+    assert_eq!(tls.fetch_x(&server, "--retry 0").exit, 18);
+}
+
 /// Replies in pieces and late, a server without EPSV, active mode.
 #[test]
 fn tls_works_with_unusual_servers_and_active_mode() {

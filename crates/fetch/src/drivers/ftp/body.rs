@@ -2,6 +2,7 @@
 //! 226 or 250; the `Body` around it compares the size.
 
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -29,6 +30,9 @@ pub(super) struct Transfer {
     terminator_check: TerminatorCheck,
     /// The time without data since the server reported a failure.
     late_data: QuietPeriod,
+    /// The number of bytes, if SIZE states it and the whole file is requested.
+    expected: Option<u64>,
+    received: u64,
     ctx: RunContext,
 }
 
@@ -46,6 +50,8 @@ impl Transfer {
             state: State::Receiving(Box::new((data, pooled))),
             terminator_check: TerminatorCheck::default(),
             late_data: QuietPeriod::default(),
+            expected: None,
+            received: 0,
             ctx: ctx.clone(),
         }
     }
@@ -58,23 +64,24 @@ impl Transfer {
     /// Returns the body of a file: `expected` bytes if the size is known, and only the first `stop` bytes if the caller
     /// requested a range that ends inside the file. `announced` is the size in the reply to RETR.
     pub(super) fn into_body(
-        self,
+        mut self,
         transfer_type: &TransferType,
         expected: Option<u64>,
         stop: Option<u64>,
+        announced: Option<u64>,
     ) -> Body {
         match (transfer_type, stop, expected) {
             (TransferType::Ascii, ..) => {
                 let proof = Proof::Assumed("the server does not report the size of a text (TYPE A)");
                 Body::from_source(TextFile { transfer: self, lines: CrlfToLf::default() }, None, proof)
             }
-        announced: Option<u64>,
             (_, Some(stop), _) => {
                 let proof = Proof::Assumed("the server does not prove the offset of the range");
                 Body::from_source(LeadingBytes { transfer: self, left: stop }, expected, proof)
             }
             (_, None, Some(size)) => {
                 let proof = Proof::Proven("SIZE and the reply 226");
+                self.expected = Some(size);
                 let terminator_check = self.terminator_check();
                 Body::from_source(self, Some(size), proof).with_terminator_check(terminator_check)
             }
@@ -137,8 +144,18 @@ impl Transfer {
         };
         self.late_data.restart();
         match received {
-            Ok(bytes) if !bytes.is_empty() => Poll::Ready(Some(Ok(bytes))),
+            Ok(bytes) if !bytes.is_empty() => {
+                self.received += bytes.len() as u64;
+                Poll::Ready(Some(Ok(bytes)))
+            }
             Ok(_) => self.begin_completion(),
+            // TLS ended without close_notify. SIZE and the final reply, over the protected control connection, prove that
+            // the data is complete.
+            Err(error)
+                if error.kind() == io::ErrorKind::UnexpectedEof && self.expected == Some(self.received) =>
+            {
+                self.begin_completion()
+            }
             Err(error) => {
                 self.state = State::Finished;
                 let error = Error::io(Code::Truncated, Phase::Body, "the data connection", error);
