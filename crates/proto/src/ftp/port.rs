@@ -13,18 +13,20 @@ pub(super) fn parse_epsv_port(text: &[u8]) -> Option<u16> {
     parse_port(&inner[..memchr(delimiter, inner)?])
 }
 
-/// Parses the port in a reply to PASV: the last two of six numbers at any place in the text (RFC 1123 §4.1.2.6).
+/// Parses the port in a reply to PASV: the last two of six numbers at any place in the text (RFC 1123 §4.1.2.6). Blanks
+/// around the commas are accepted.
 ///
 /// The address in the reply is ignored: a hostile server could name another host, and a server behind NAT names a
 /// wrong one.
 pub(super) fn parse_pasv_port(text: &[u8]) -> Option<u16> {
-    let digits = text.iter().position(u8::is_ascii_digit)?;
-    let text = &text[digits..];
-    let end = text.iter().position(|byte| !byte.is_ascii_digit() && *byte != b',').unwrap_or(text.len());
-    let numbers: Vec<u8> = text[..end]
-        .split(|&byte| byte == b',')
-        .map(|number| parse_u16(number).and_then(|number| u8::try_from(number).ok()))
-        .collect::<Option<_>>()?;
+    let mut text = &text[text.iter().position(u8::is_ascii_digit)?..];
+    let mut numbers = Vec::new();
+    loop {
+        let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+        numbers.push(parse_u16(&text[..end]).and_then(|number| u8::try_from(number).ok())?);
+        let Some(rest) = text[end..].trim_ascii_start().strip_prefix(b",") else { break };
+        text = rest.trim_ascii_start();
+    }
     let [_, _, _, _, high, low] = numbers[..] else { return None };
     Some(u16::from_be_bytes([high, low])).filter(|&port| port != 0)
 }
@@ -82,6 +84,9 @@ mod tests {
             ("Entering Passive Mode (127,0,0,1,67,56).", Some(17208)),
             ("Entering Passive Mode 127,0,0,1,67,56", Some(17208)),
             ("=127,0,0,1,67,56", Some(17208)),
+            ("Entering Passive Mode (127, 0, 0, 1, 67, 56)", Some(17208)),
+            ("Entering Passive Mode 127 ,0, 0 ,1,67 , 56 4", Some(17208)),
+            ("Entering Passive Mode (127 0 0 1 67 56)", None),
             ("Entering Passive Mode (127,0,0,1,67)", None),
             ("Entering Passive Mode (127,0,0,1,67,56,1)", None),
             ("Entering Passive Mode (127,0,0,1,256,1)", None),
