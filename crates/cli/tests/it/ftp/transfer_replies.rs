@@ -270,7 +270,13 @@ fn data_that_arrives_after_a_failure_reply_is_received() {
 /// A greeting may arrive in pieces, and a line of its middle may look like its last line.
 #[test]
 fn greeting_that_arrives_in_pieces_is_read_completely() {
-    for greeting in ["220 one line", "220-hello\r\n331 users online\r\n220 now", "230 logged in"] {
+    for greeting in [
+        "220 one line",
+        "220-hello\r\n331 users online\r\n220 now",
+        "230 logged in",
+        "220",
+        "220-hello\r\n220",
+    ] {
         let whole = start_server(test_config().greeting(greeting));
         assert_complete(&fetch_x(&whole, ""), greeting);
         let pieces = start_server(test_config().greeting(greeting).split_replies());

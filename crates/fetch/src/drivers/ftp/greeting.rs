@@ -28,8 +28,8 @@ pub(super) async fn must_read_greeting(stream: &mut ServerStream) -> Result<bool
 /// Waits for the greeting and removes what suppaftp would misread: replies 120 (RFC 959 §4.2.2), and those lines of a
 /// multi-line greeting that look like its last line. The rest of the greeting stays unread.
 ///
-/// Returns `true` for a greeting 230 (logged in already), which suppaftp rejects, and for one of which only a part has
-/// arrived: the caller reads them.
+/// Returns `true` for a greeting 230 (logged in already), which suppaftp rejects, for one whose last line is the code
+/// alone, after which suppaftp waits for more, and for one of which only a part has arrived: the caller reads them.
 async fn wait_for_greeting(stream: &mut TcpStream) -> Result<bool, Error> {
     let mut buffer = [0; READ_SIZE];
     for _ in 0..MAX_DELAY_REPLIES {
@@ -41,7 +41,7 @@ async fn wait_for_greeting(stream: &mut TcpStream) -> Result<bool, Error> {
                 return Err(Error::new(Code::PeerMisbehaved, Phase::Reply, "not an FTP reply"));
             }
             // suppaftp must not see a part of a greeting: a line of its middle may look like its last line.
-            received if !is_complete(received) => return Ok(true),
+            received if !is_complete(received) || ends_with_bare_code(received) => return Ok(true),
             received => {
                 let length = misleading_prefix_length(received);
                 if length > 0 {
@@ -81,6 +81,14 @@ fn is_complete(received: &[u8]) -> bool {
     buffer.push(received);
     // An invalid reply is reported by the reader.
     !matches!(ReplyReader::new().read_reply(&mut buffer), Ok(None))
+}
+
+/// Returns `true` if the last line of the received bytes has no text and no blank after the code.
+fn ends_with_bare_code(received: &[u8]) -> bool {
+    let received = received.strip_suffix(b"\n").unwrap_or(received);
+    let received = received.strip_suffix(b"\r").unwrap_or(received);
+    let last = memchr::memrchr(b'\n', received).map_or(received, |end| &received[end + 1..]);
+    matches!(last, [_, _, _])
 }
 
 /// Returns the length of the lines before the last line of a greeting, if one of them looks like a last line; 0 if
