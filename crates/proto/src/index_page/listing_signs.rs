@@ -45,13 +45,20 @@ pub(super) struct ListingSigns {
     named_links: u64,
     /// The number of other links, without those to the page itself and its parent directory.
     other_links: u64,
-    open: Option<OpenText>,
+    heading: Option<OpenHeading>,
+    link: Option<OpenLink>,
 }
 
-/// A title, heading or link whose text is being read.
-struct OpenText {
-    /// The target, for a link.
-    href: Option<String>,
+/// A title or heading whose text is being read. It may contain links.
+#[derive(Default)]
+struct OpenHeading {
+    text: String,
+    has_link: bool,
+}
+
+/// A link whose text is being read.
+struct OpenLink {
+    href: String,
     text: String,
 }
 
@@ -70,37 +77,53 @@ impl ListingSigns {
                     let href = href.map(|href| String::from_utf8_lossy(href).trim().to_owned());
                     let Some(href) = href else { return };
                     self.is_certain |= sorts_columns(&href);
-                    self.end_text();
-                    self.open = Some(OpenText { href: Some(href), text: String::new() });
+                    self.end_link();
+                    // The end of the heading may be missing.
+                    if self.heading.as_ref().is_some_and(|heading| !heading.has_link) {
+                        self.check_heading();
+                    }
+                    self.heading.iter_mut().for_each(|heading| heading.has_link = true);
+                    self.link = Some(OpenLink { href, text: String::new() });
                 }
                 b"title" | b"h1" | b"h2" | b"h3" => {
                     self.has_title |= &**tag.name == b"title";
-                    self.open = Some(OpenText { href: None, text: String::new() });
+                    self.heading = Some(OpenHeading::default());
                 }
                 _ => {}
             },
             Token::String(text) => {
-                if let Some(open) = &mut self.open {
-                    let remaining = MAX_TEXT_BYTES.saturating_sub(open.text.len());
-                    open.text.push_str(&String::from_utf8_lossy(&text[..text.len().min(remaining)]));
+                let link = self.link.as_mut().map(|link| &mut link.text);
+                let heading = self.heading.as_mut().map(|heading| &mut heading.text);
+                for open in link.into_iter().chain(heading) {
+                    let remaining = MAX_TEXT_BYTES.saturating_sub(open.len());
+                    open.push_str(&String::from_utf8_lossy(&text[..text.len().min(remaining)]));
                 }
             }
-            Token::EndTag(tag) if matches!(&**tag.name, b"a" | b"title" | b"h1" | b"h2" | b"h3") => {
-                self.end_text()
-            }
+            Token::EndTag(tag) => match &**tag.name {
+                b"a" => self.end_link(),
+                b"title" | b"h1" | b"h2" | b"h3" => {
+                    self.end_link();
+                    self.check_heading();
+                    self.heading = None;
+                }
+                _ => {}
+            },
             _ => {}
         }
     }
 
-    fn end_text(&mut self) {
-        let Some(OpenText { href, text }) = self.open.take() else { return };
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    /// Compares the text of the open heading with the headings of listings.
+    fn check_heading(&mut self) {
+        let Some(heading) = &self.heading else { return };
+        let lower = with_single_spaces(&heading.text).to_lowercase();
+        self.is_certain |=
+            TITLE_STARTS.iter().any(|start| lower.starts_with(start)) || lower.contains("index of /");
+    }
+
+    fn end_link(&mut self) {
+        let Some(OpenLink { href, text }) = self.link.take() else { return };
+        let text = with_single_spaces(&text);
         let lower = text.to_lowercase();
-        let Some(href) = href else {
-            self.is_certain |=
-                TITLE_STARTS.iter().any(|start| lower.starts_with(start)) || lower.contains("index of /");
-            return;
-        };
         if matches!(&*href, "." | "./" | ".." | "../" | "/" | "") || href.starts_with(['#', '?']) {
             self.is_certain |= PARENT_TEXTS.contains(&&*lower);
         } else if is_named_like(&href, &text) {
@@ -110,6 +133,10 @@ impl ListingSigns {
             self.other_links += 1;
         }
     }
+}
+
+fn with_single_spaces(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Returns `true` if `text` is the whole reference, percent-decoded; `./` before it and a final slash are ignored.

@@ -101,6 +101,23 @@ impl OpenElements {
         }
     }
 
+    /// Returns `true` if the innermost list is a `pre` element, in which each line is a row.
+    pub(super) fn is_in_pre(&self) -> bool {
+        self.innermost_list() == Some(List::Pre)
+    }
+
+    /// Returns `true` if `<br>` ends a row: in a `pre` element, and outside of lists. A cell may have several lines.
+    pub(super) fn has_lines(&self) -> bool {
+        matches!(self.innermost_list(), None | Some(List::Pre))
+    }
+
+    fn innermost_list(&self) -> Option<List> {
+        self.elements.iter().rev().find_map(|(open, _)| match open {
+            Container::List(list) => Some(*list),
+            _ => None,
+        })
+    }
+
     /// Returns `true` if an element with entries has no end.
     pub(super) fn have_entries(&self) -> bool {
         self.is_broken || self.elements.iter().any(|(_, has_entries)| *has_entries)

@@ -41,6 +41,29 @@ impl RowMetadata {
     }
 }
 
+impl RowMetadata {
+    /// Parses the text before a link: the first date, and the last size, because `ls -l` writes the number of links before
+    /// the size. `-rw-r--r--  1  1234  Nov 22  2026`, `Nov 22  2026  1234  B`, `11/22/2026  8:45 AM  1234`.
+    pub(super) fn parse_before_link(text: &str) -> Self {
+        let mut found = Self::default();
+        let mut words = text.split_whitespace().peekable();
+        while let Some(word) = words.next() {
+            if let Some(month) = parse_month(word) {
+                let day = parse_ls_date(month, &mut words);
+                found.modified = found.modified.or(day.and_then(|day| timestamp_of(day, None)));
+            } else if let Some(day) = parse_date(word) {
+                let time = words.next_if(|next| parse_time(next).is_some());
+                found.modified = found.modified.or(timestamp_of(day, time));
+            } else if word.starts_with(|letter: char| letter.is_ascii_digit()) && parse_time(word).is_none() {
+                // A number with a unit is the size, too, but not exact.
+                let is_exact = !words.peek().is_some_and(|unit| is_rounding_unit(unit));
+                found.size = word.parse().ok().filter(|_| is_exact);
+            }
+        }
+        found
+    }
+}
+
 /// Returns `true` for a unit that makes a size inexact, as in `3 MB`, but not for `B`.
 fn is_rounding_unit(word: &str) -> bool {
     let first = word.bytes().next().map(|byte| byte.to_ascii_lowercase());
@@ -103,6 +126,24 @@ fn parse_digits(text: &str, max: usize) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn last_size_before_a_link_is_found() {
+        const MIDNIGHT: i64 = 786_240_000;
+        for (text, modified, size) in [
+            ("-rw-r--r--  root  root  Dec 01  1994  2440  B  ", Some(MIDNIGHT), Some(2440)),
+            ("-rw-r--r--  root  root  Dec 01  1994    12 kB  ", Some(MIDNIGHT), None),
+            ("-r--   1         100  Dec 01  1994  ", Some(MIDNIGHT), Some(100)),
+            ("-r--   1         100  Dec 01  12:34  ", None, Some(100)),
+            ("-r--   1         12k  Dec 01  1994  ", Some(MIDNIGHT), None),
+            ("12/1/1994 12:34 PM          100 ", None, Some(100)),
+            ("12/1/1994  8:45 AM        <dir> ", None, None),
+            ("01-Dec-1994 12:34  4096 ", Some(MIDNIGHT + 45_240), Some(4096)),
+            ("", None, None),
+        ] {
+            assert_eq!(RowMetadata::parse_before_link(text), RowMetadata { modified, size }, "{text:?}");
+        }
+    }
 
     #[test]
     fn first_date_and_exact_size_are_found() {

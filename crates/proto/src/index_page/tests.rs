@@ -65,6 +65,50 @@ fn caddy_page_is_parsed() {
     );
 }
 
+#[test]
+fn time_and_size_before_a_link_belong_to_it() {
+    let midnight = Some(LISTED_TIME - 45_240);
+    let webfsd = "<h1>listing: \n<a href=\"/\">/</a></h1><hr noshade size=1><pre>\n\
+        <b>access      user      group     date             size  name</b>\n\n\
+        drwxr-xr-x  root      root      Dec 01  1994  &lt;DIR&gt;  <a href=\"a/\">a/</a>\n\
+        -rw-r--r--  root      root      Dec 01  1994  2440  B  <a href=\"f%202.txt\">f 2.txt</a>\n\
+        -rw-r--r--  root      root      Dec 01  1994    12 kB  <a href=\"x\">x</a>\n</pre>";
+    let expected =
+        [directory("a", midnight), file("f 2.txt", Some(2440), midnight), file("x", None, midnight)];
+    assert_eq!(rows(webfsd, "http://h/"), expected);
+
+    let thttpd = "<H2>Index of /d/</H2>\n<PRE>\nmode  links  bytes  last-changed  name\n<HR>\
+        -r--   1         100  Dec  1  1994  <A HREF=\"/d/a.txt\">a.txt</A>\n\
+        -r--   1        5000  Dec  1  12:34  <A HREF=\"/d/b.bin\">b.bin</A>\n</PRE>";
+    let expected = [file("a.txt", Some(100), midnight), file("b.bin", Some(5000), None)];
+    assert_eq!(rows(thttpd, "http://h/d/"), expected);
+
+    let iis = "<pre><A HREF=\"/\">[To Parent Directory]</A><br><br> 12/1/1994 12:34 PM          100 \
+        <A HREF=\"/d/a.txt\">a.txt</A><br> 12/1/1994 12:34 PM         5000 <A HREF=\"/d/b.bin\">b.bin</A><br> \
+        12/1/1994 12:34 PM        &lt;dir&gt; <A HREF=\"/d/sub/\">sub</A><br></pre>";
+    let expected = [file("a.txt", Some(100), None), file("b.bin", Some(5000), None), directory("sub", None)];
+    assert_eq!(rows(iis, "http://h/d/"), expected);
+}
+
+#[test]
+fn text_after_the_end_of_a_line_does_not_belong_to_its_link() {
+    for page in [
+        "<pre><a href=a>a</a>\n5 files</pre>",
+        "<pre><a href=a>a</a><br>5 files</pre>",
+        "<a href=a>a</a><br>5 files",
+        "<pre>5 files\n<a href=a>a</a></pre>",
+        "<pre>5 files<br><a href=a>a</a></pre>",
+        "<pre><a href='../'>5</a> 5 <a href=a>a</a></pre>",
+        "<h1>5 files</h1><a href=a>a</a>",
+    ] {
+        assert_eq!(rows(page, "http://h/"), [file("a", None, None)], "{page}");
+    }
+    let page = "<tr><td><a href=a>a</a><br>text</td><td>5</td></tr>";
+    assert_eq!(rows(&format!("<table>{page}</table>"), "http://h/"), [file("a", Some(5), None)]);
+    let page = "<pre>  1 <a href=a>a</a> 01-Dec-1994 12:34  16\n</pre>";
+    assert_eq!(rows(page, "http://h/"), [file("a", Some(16), Some(LISTED_TIME))]);
+}
+
 /// The page of an FTP directory by the HTTP proxy squid.
 #[test]
 fn typecode_of_ftp_url_is_no_part_of_the_name() {
@@ -211,6 +255,9 @@ fn generated_pages_are_distinguished_from_pages_with_links() {
         "<title>d</title><a href='?C=N&amp;O=D'>Name</a>",
         "<title>d</title><a href='?sort=namedirfirst&amp;order=desc'>Name</a>",
         "<title>h - /d/</title><a href='/'>[To Parent Directory]</a>",
+        // webfsd.
+        "<title>h:80/d/</title><h1>listing: \n<a href='/'>/</a><a href='/d/'>d/</a></h1><pre><a href=a>A</a>",
+        "<title>x</title><h1>Index of d<a href=a>A</a>",
         "<title>d</title><a href='/x/'>Parent Directory</a>",
         "<title>d</title><pre><a href='../'>../</a>",
         // `FileServer` of Go.
