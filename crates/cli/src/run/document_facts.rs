@@ -58,7 +58,17 @@ pub(super) fn listed_size(transfer: &Transfer, request: &Request) -> Option<u64>
 pub(super) fn with_listed_size(mut response: Response, report: &mut TransferReport) -> Response {
     // The header fields are parsed at their first access, so they are read only if there is a size.
     let fields = &response.meta.fields;
-    let is_coded = || fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-encoding"));
+    let is_coding = |value: &[u8]| {
+        // Some servers name no coding "none".
+        let is_name =
+            |name: &[u8]| ["", "identity", "none"].iter().any(|no| name.eq_ignore_ascii_case(no.as_bytes()));
+        !value.split(|byte| *byte == b',').all(|name| is_name(name.trim_ascii()))
+    };
+    let is_coded = || {
+        fields
+            .iter()
+            .any(|(name, value)| name.eq_ignore_ascii_case("content-encoding") && is_coding(value.as_ref()))
+    };
     report.listed_size = report.listed_size.filter(|_| !is_coded());
     response.content = match (response.content, report.listed_size) {
         (Content::Body(body), Some(size)) => Content::Body(body.with_listed_size(size)),

@@ -123,6 +123,19 @@ fn file_of_another_size_than_listed_is_requested_by_get_if_head_is_refused() {
     }
 }
 
+/// `identity` and `none` name no coding.
+#[test]
+fn body_that_is_shorter_than_listed_is_truncated_if_its_content_coding_is_none() {
+    for coding in ["identity", "none", "NONE", ""] {
+        let (site, dir) =
+            (Site::new(dated().header("Content-Encoding", coding).until_close("short")), temp_dir());
+        for _ in 0..2 {
+            run_mirror(&site.url(), dir.path(), "").assert_exit(18);
+        }
+        assert_eq!(site.requests(), 2, "{coding}");
+    }
+}
+
 #[test]
 fn file_that_has_grown_since_it_was_listed_is_saved() {
     for reply in [dated().until_close("0123456789ab"), dated().body("0123456789ab")] {
