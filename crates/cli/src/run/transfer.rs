@@ -14,7 +14,7 @@ use fetch_url::{Body, Checksum, Code, Content, Error, Meta, Phase, Request, Resp
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
-use super::failures::may_try_alternative;
+use super::failures::may_refuse_only_head;
 use super::output_paths::Reserved;
 use super::{checksum, copies, document_facts, dry_run, header_files, not_fetchable, notes, output, session};
 use crate::job::{Output, Transfer};
@@ -172,8 +172,7 @@ async fn can_skip(
     };
     let meta = match run.fetcher.fetch(request.clone().head()).await {
         Ok(response) => response.meta,
-        // The server may refuse HEAD only.
-        Err(error) if !error.is_transient() && may_try_alternative(&error) => return Ok(false),
+        Err(error) if may_refuse_only_head(&error) => return Ok(false),
         Err(error) => return Err(error),
     };
     let is_same = journal.is_same(transfer, path, &meta);

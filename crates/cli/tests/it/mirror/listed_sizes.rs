@@ -108,18 +108,20 @@ fn file_of_another_size_than_listed_is_not_fetched_again_if_its_metadata_are_unc
 
 #[test]
 fn file_of_another_size_than_listed_is_requested_by_get_if_head_is_refused() {
-    let reply = Arc::new(Mutex::new("Down"));
-    let current = reply.clone();
-    let server = http_server(move |request| match (request.path().as_str(), &*request.method) {
-        ("/d/", _) => nginx_index_with_sizes(&[("f", "10")]),
-        (_, "HEAD") => HttpResponse::new(405),
-        _ => dated().body(*current.lock().expect("a reply")),
-    });
-    let dir = temp_dir();
-    for expected in ["Down", CONTENT] {
-        *reply.lock().expect("a reply") = expected;
-        run_mirror(&server.url("/d/"), dir.path(), "").assert_exit(0);
-        assert_eq!(content(dir.path()), expected);
+    for status in [400, 403, 405, 408, 429, 500, 501, 502, 503] {
+        let reply = Arc::new(Mutex::new("Down"));
+        let current = reply.clone();
+        let server = http_server(move |request| match (request.path().as_str(), &*request.method) {
+            ("/d/", _) => nginx_index_with_sizes(&[("f", "10")]),
+            (_, "HEAD") => HttpResponse::new(status),
+            _ => dated().body(*current.lock().expect("a reply")),
+        });
+        let dir = temp_dir();
+        for expected in ["Down", CONTENT] {
+            *reply.lock().expect("a reply") = expected;
+            run_mirror(&server.url("/d/"), dir.path(), "").assert_exit(0);
+            assert_eq!(content(dir.path()), expected, "{status}");
+        }
     }
 }
 
