@@ -14,6 +14,7 @@ mod page_links;
 mod page_paths;
 mod page_state;
 mod rules;
+mod slashless;
 
 use std::collections::HashMap;
 use std::mem;
@@ -68,8 +69,8 @@ pub struct Classified {
     pub files: FileEntries,
     /// Skipped entries: the name and the reason.
     pub skipped: Vec<(Vec<u8>, Skipped)>,
-    /// Local names of all entries, also excluded ones, and whether they are directories, if known. Empty unless
-    /// [`TreeRules::collects_names`] is set.
+    /// Local names of all entries, also excluded ones, and whether they are directories, if known: a file of an index page
+    /// may be a directory. Empty unless [`TreeRules::collects_names`] is set.
     pub names: HashMap<String, Option<bool>>,
     /// An excluded entry is of unknown kind. It may be an error message in a list of names, which only a fetch can tell.
     pub has_unchecked_names: bool,
@@ -268,7 +269,10 @@ impl Tree {
         let path = path_below(&directory.path, &candidate.name);
         let is_directory = candidate.is_directory;
         if self.rules.collects_names {
-            let kind = candidate.uncertain_kind.is_none().then_some(is_directory);
+            // A file of an index page may be a directory that is listed without a slash.
+            let is_kind_known =
+                candidate.uncertain_kind.is_none() && (is_directory || !matches!(self.start, Url::Http(_)));
+            let kind = is_kind_known.then_some(is_directory);
             classified.names.insert(candidate.name.clone().into(), kind);
         }
         if !candidate.is_selected {
@@ -287,6 +291,7 @@ impl Tree {
             let Some(url) = candidate.parse_url(self.start.user_info()) else { return false };
             self.pages.record_listed(&url, &path, is_directory);
             if is_directory {
+                self.seen.insert(resource_identity(&url));
                 classified.directories.push(DirEntry { url, path, depth });
             }
         }

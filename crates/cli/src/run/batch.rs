@@ -6,12 +6,12 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use fetch_url::Error;
 use fetch_url::http;
 use fetch_url::internal::HostPermit;
 use fetch_url::mirror::UncertainKind;
 use fetch_url::news::UpcomingUrls;
 use fetch_url::url::{Url, mask_password};
+use fetch_url::{Error, Request};
 use tokio::task::LocalSet;
 
 use super::context::Run;
@@ -133,7 +133,7 @@ impl Batch {
         let mut error = match request {
             Ok(request) => {
                 let url = request.url().clone();
-                let failed = run_transfer(&self.run, &transfer, request, permit, &mut report).await.err();
+                let failed = self.run_known_kind(&transfer, request, permit, &mut report).await.err();
                 failed.map(|error| with_target_hint(error, &url, &transfer.url))
             }
             Err(error) => Some(error),
@@ -160,9 +160,25 @@ impl Batch {
             report.set_no_file(why);
         }
         if let Some(walker) = &self.queue.walker {
-            walker.finish_transfer(&transfer, &report, error.is_none());
+            walker.finish_transfer(&transfer, &report, error.is_none(), &self.run);
         }
         self.end(report, error, &transfer)
+    }
+
+    /// Runs a transfer, unless it is an entry of a mirror that turns out to be a directory.
+    async fn run_known_kind(
+        &self,
+        transfer: &Transfer,
+        request: Request,
+        permit: Option<Arc<HostPermit>>,
+        report: &mut TransferReport,
+    ) -> Result<(), Error> {
+        if let Some(walker) = &self.queue.walker
+            && walker.find_directory(transfer, &request, permit.as_ref(), &self.run, report).await?
+        {
+            return Ok(());
+        }
+        run_transfer(&self.run, transfer, request, permit, report).await
     }
 
     async fn run_alternative(

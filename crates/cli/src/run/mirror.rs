@@ -2,6 +2,7 @@
 //! directory.
 
 mod earlier_run;
+mod redirected;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
@@ -134,12 +135,25 @@ impl MirrorWalker {
 
     /// Records the end of a transfer. The links of a page are read later if it was saved or is unchanged. A name of
     /// unknown kind that was not fetched may be an error message in a listing.
-    pub(super) fn finish_transfer(&self, transfer: &Transfer, report: &TransferReport, is_complete: bool) {
+    pub(super) fn finish_transfer(
+        &self,
+        transfer: &Transfer,
+        report: &TransferReport,
+        is_complete: bool,
+        run: &Run,
+    ) {
         let Some(entry) = &transfer.entry else { return };
         if !is_complete && entry.uncertain_kind == Some(UncertainKind::Unknown) {
             self.distrust_listing_with(&entry.path);
         }
         if !entry.is_page_link() {
+            match &report.moved_to {
+                Some(target) => self.queue_redirected_directory(entry, target, run),
+                None if is_complete && entry.may_be_directory() && !run.options.is_dry_run => {
+                    self.set_kind(&entry.path, false);
+                }
+                None => {}
+            }
             return;
         }
         match &report.moved_to {
@@ -342,7 +356,9 @@ impl MirrorWalker {
         let (done, wanted): (Vec<_>, Vec<_>) =
             files.map(|file| transfer_of(file, job)).partition(|transfer| is_done(transfer, run));
         self.unchanged.set(self.unchanged.get() + done.len() as u64);
-        for entry in wanted.iter().filter_map(|transfer| transfer.entry.as_ref()) {
+        // The kind of the entries of index pages is unknown until the server has been asked.
+        let entries = wanted.iter().filter_map(|transfer| transfer.entry.as_ref());
+        for entry in entries.filter(|entry| !entry.may_be_directory()) {
             self.remove_entry_of_other_kind(&entry.path, false, run, job);
         }
         self.files.add_chunk(wanted, job.is_news());

@@ -141,9 +141,13 @@ fn reject_error(response: &mut Response, run: &Run) -> Result<(), Error> {
     response.status_error.take_if(|_| !run.options.writes_error_body).map_or(Ok(()), Err)
 }
 
-/// Returns `true` if the page was redirected to another page of the mirror, which is fetched under its own name.
-fn is_moved(transfer: &Transfer, meta: &Meta, report: &mut TransferReport) -> bool {
-    let is_moved = transfer.entry.as_ref().is_some_and(|entry| entry.is_moved_to(&meta.url));
+/// Returns `true` if the page was redirected to another page of the mirror, which is fetched under its own name, or the
+/// entry of an index page to its URL with a slash: it is a directory.
+pub(super) fn is_moved(transfer: &Transfer, meta: &Meta, report: &mut TransferReport) -> bool {
+    let is_moved = transfer
+        .entry
+        .as_ref()
+        .is_some_and(|entry| entry.is_moved_to(&meta.url) || entry.is_redirected_to_directory(&meta.url));
     if is_moved {
         report.moved_to = Some(meta.url.clone());
         report.set_no_file(NoFile::Replaced);
@@ -175,7 +179,9 @@ async fn can_skip(
         Err(error) if may_refuse_only_head(&error) => return Ok(false),
         Err(error) => return Err(error),
     };
-    let is_same = journal.is_same(transfer, path, &meta);
+    // Earlier versions have saved the index pages of directories that are listed without a slash.
+    let is_file = !transfer.entry.as_ref().is_some_and(|entry| entry.is_redirected_to_directory(&meta.url));
+    let is_same = is_file && journal.is_same(transfer, path, &meta);
     if is_same && transfer.is_page_link() {
         // The links of the page are read later, by media type and final URL.
         report.meta = Some(meta);

@@ -21,3 +21,4 @@ mod passwords;
 mod planted_files;
 mod reports;
 mod second_run;
+mod slashless_directories;

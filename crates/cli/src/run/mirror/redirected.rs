@@ -1,0 +1,75 @@
+//! Redirected entries of a mirror: directories that an index page lists without a final slash.
+
+use std::fs;
+use std::sync::Arc;
+
+use fetch_url::internal::HostPermit;
+use fetch_url::mirror::FileEntry;
+use fetch_url::url::Url;
+use fetch_url::{Error, Request};
+
+use super::MirrorWalker;
+use crate::job::Transfer;
+use crate::report::TransferReport;
+use crate::run::context::Run;
+use crate::run::transfer::{is_moved, with_observer};
+
+impl MirrorWalker {
+    /// Asks the server whether an entry of an index page is a directory, if its local path is one. Returns `true` if the
+    /// server redirects it to its URL with a slash. Otherwise it is a file, and with `--delete` the local directory is
+    /// removed.
+    ///
+    /// # Errors
+    /// The error of the request. The kind of the entry is unknown then, so that nothing is deleted.
+    pub(in crate::run) async fn find_directory(
+        &self,
+        transfer: &Transfer,
+        request: &Request,
+        permit: Option<&Arc<HostPermit>>,
+        run: &Run,
+        report: &mut TransferReport,
+    ) -> Result<bool, Error> {
+        let (Some(entry), Some(job)) = (&transfer.entry, &run.mirror) else { return Ok(false) };
+        let is_directory =
+            || fs::symlink_metadata(job.directory.join(&entry.path)).is_ok_and(|metadata| metadata.is_dir());
+        if !entry.may_be_directory() || run.options.is_dry_run || !is_directory() {
+            return Ok(false);
+        }
+        let request = with_observer(request.clone(), run, report).with_permit(permit.cloned());
+        let response = match run.fetcher.fetch(request.clone().head()).await {
+            Ok(response) => response,
+            // The server may refuse HEAD only.
+            Err(_) => run.fetcher.fetch(request).await?,
+        };
+        if is_moved(transfer, &response.meta, report) {
+            return Ok(true);
+        }
+        self.set_kind(&entry.path, false);
+        self.remove_entry_of_other_kind(&entry.path, false, run, job);
+        Ok(false)
+    }
+
+    /// Queues a directory that the index page lists without a slash. `target` is its URL.
+    pub(super) fn queue_redirected_directory(&self, entry: &FileEntry, target: &Url<'_>, run: &Run) {
+        self.set_kind(&entry.path, true);
+        let directory = self.tree.borrow_mut().redirected_directory(entry, target);
+        match directory {
+            Some(directory) if self.tree.borrow().is_too_deep(&directory) => {
+                self.print_note(&target.redacted().to_string(), "deeper than --max-depth", run);
+            }
+            directory => self.directories.borrow_mut().extend(directory),
+        }
+        self.queue_changed.notify_waiters();
+    }
+
+    /// Records the kind of a listed entry, so that `--delete` may remove what an earlier run left there.
+    pub(super) fn set_kind(&self, path: &str, is_directory: bool) {
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if let Some(kind) =
+            self.listed_names.borrow_mut().get_mut(parent).and_then(|names| names.get_mut(name))
+            && kind.is_none()
+        {
+            *kind = Some(is_directory);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Index pages that list directories without a final slash, as mini_httpd writes them: `/d/sub` is redirected to `/d/sub/`.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::support::mirror::{list_files, nginx_index_with_sizes, run_mirror};
+use crate::support::{http_server, temp_dir};
+use fetch_url_tests::{HttpResponse, HttpServer};
+
+const FILES: [&str; 3] = ["a", "sub/b", "sub/deep/c"];
+
+/// Starts a server with the files of [`FILES`]. While `has_slashes` is false, it lists directories without a slash and
+/// sends `sub_reply` for `/d/sub`.
+fn server(has_slashes: &Arc<AtomicBool>, sub_reply: &Arc<Mutex<HttpResponse>>) -> HttpServer {
+    let (has_slashes, sub_reply) = (has_slashes.clone(), sub_reply.clone());
+    http_server(move |request| {
+        let directory = if has_slashes.load(Ordering::Relaxed) { "/" } else { "" };
+        let entry = |name: &str| format!("{name}{directory}");
+        match request.path().as_str() {
+            "/d/" => nginx_index_with_sizes(&[("a", "4"), (&entry("sub"), "4096")]),
+            "/d/sub/" => nginx_index_with_sizes(&[("b", "4"), (&entry("deep"), "4096")]),
+            "/d/sub/deep/" => nginx_index_with_sizes(&[("c", "4")]),
+            "/d/sub" => sub_reply.lock().expect("a lock").clone(),
+            "/d/sub/deep" => redirect("/d/sub/deep/"),
+            _ => HttpResponse::new(200).body("file"),
+        }
+    })
+}
+
+fn redirect(location: &str) -> HttpResponse {
+    HttpResponse::new(302).header("Location", location)
+}
+
+#[test]
+fn directory_that_is_listed_without_slash_is_copied_by_every_run() {
+    let dir = temp_dir();
+    let target = dir.path().join("m");
+    let server = server(&Arc::default(), &Arc::new(Mutex::new(redirect("/d/sub/"))));
+    for options in ["", "", "--delete"] {
+        run_mirror(&server.url("/d/"), &target, options).assert_exit(0);
+        assert_eq!(list_files(&target), FILES, "{options}");
+    }
+}
+
+#[test]
+fn directory_that_is_listed_without_slash_counts_for_max_depth() {
+    let dir = temp_dir();
+    let server = server(&Arc::default(), &Arc::new(Mutex::new(redirect("/d/sub/"))));
+    let result = run_mirror(&server.url("/d/"), dir.path(), "--max-depth 1");
+    result.assert_exit(0);
+    assert_eq!(list_files(dir.path()), ["a", "sub/b"]);
+    assert!(result.stderr.contains("deeper than --max-depth"), "{}", result.stderr);
+}
+
+#[test]
+fn delete_removes_directory_only_if_the_server_sends_a_file_for_its_name() {
+    let file = HttpResponse::new(200).body("file");
+    for (reply, exit, expected) in [
+        (redirect("/d/sub/"), 0, &FILES[..]),
+        (HttpResponse::new(404), 78, &FILES),
+        (HttpResponse::new(403), 9, &FILES),
+        (HttpResponse::new(503), 92, &FILES),
+        (file, 0, &["a", "sub"]),
+    ] {
+        let dir = temp_dir();
+        let (has_slashes, sub_reply) =
+            (Arc::new(AtomicBool::new(true)), Arc::new(Mutex::new(HttpResponse::new(500))));
+        let server = server(&has_slashes, &sub_reply);
+        run_mirror(&server.url("/d/"), dir.path(), "--delete").assert_exit(0);
+        has_slashes.store(false, Ordering::Relaxed);
+        *sub_reply.lock().expect("a lock") = reply;
+        run_mirror(&server.url("/d/"), dir.path(), "--delete --dry-run").assert_exit(0);
+        assert_eq!(list_files(dir.path()), FILES);
+        run_mirror(&server.url("/d/"), dir.path(), "--delete").assert_exit(exit);
+        assert_eq!(list_files(dir.path()), expected);
+    }
+}
