@@ -211,9 +211,7 @@ impl MirrorWalker {
         let queued = listing.and_then(|mut listing| {
             let final_url = &listing.meta.url;
             if !self.tree.borrow_mut().accept_final_url(&mut directory, final_url)? {
-                let words =
-                    format!("skipped: the server redirects the directory to {}", final_url.redacted());
-                self.print_note(&directory.url.redacted().to_string(), &words, run);
+                self.note_redirected(&directory, final_url, run);
                 return Ok(());
             }
             if let Some(page) = listing.ordinary_page.take() {
@@ -223,7 +221,7 @@ impl MirrorWalker {
             self.queue_listing(&directory, listing, run, job)
         });
         self.queue_changed.notify_waiters();
-        queued.map_err(|error| {
+        queued.or_else(|error| self.skip_redirected(&mut directory, error, run)).map_err(|error| {
             self.distrust_listing_of(&directory);
             if error.code() == Code::LimitReached {
                 // Every other listing would exceed the limit, too.

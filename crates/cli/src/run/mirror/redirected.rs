@@ -1,12 +1,13 @@
-//! Redirected entries of a mirror: directories that an index page lists without a final slash.
+//! Redirected entries of a mirror: directories that an index page lists without a final slash, and directories that are
+//! redirected elsewhere.
 
 use std::fs;
 use std::sync::Arc;
 
 use fetch_url::internal::HostPermit;
-use fetch_url::mirror::FileEntry;
-use fetch_url::url::Url;
-use fetch_url::{Error, Request};
+use fetch_url::mirror::{DirEntry, FileEntry};
+use fetch_url::url::{Url, parse};
+use fetch_url::{Code, Error, Request};
 
 use super::MirrorWalker;
 use crate::job::Transfer;
@@ -60,6 +61,32 @@ impl MirrorWalker {
             directory => self.directories.borrow_mut().extend(directory),
         }
         self.queue_changed.notify_waiters();
+    }
+
+    /// Skips a directory below the first one that was redirected elsewhere, to something that is not a listing. Returns
+    /// other errors.
+    pub(super) fn skip_redirected(
+        &self,
+        directory: &mut DirEntry,
+        error: Error,
+        run: &Run,
+    ) -> Result<(), Error> {
+        let is_first = directory.path.is_empty();
+        let target = error.url().filter(|_| !is_first && error.code() == Code::NotFound);
+        let Some(target) = target.and_then(|url| Some(parse(url).ok()?.into_owned().url)) else {
+            return Err(error);
+        };
+        if self.tree.borrow_mut().accept_final_url(directory, &target)? {
+            return Err(error);
+        }
+        self.note_redirected(directory, &target, run);
+        Ok(())
+    }
+
+    /// Prints a note about a directory that is skipped because it was redirected to `target`.
+    pub(super) fn note_redirected(&self, directory: &DirEntry, target: &Url<'_>, run: &Run) {
+        let words = format!("skipped: the server redirects the directory to {}", target.redacted());
+        self.print_note(&directory.url.redacted().to_string(), &words, run);
     }
 
     /// Records the kind of a listed entry, so that `--delete` may remove what an earlier run left there.

@@ -286,6 +286,23 @@ fn redirects_to_other_directories_are_not_followed() {
 }
 
 #[test]
+fn directory_that_redirects_to_a_server_without_html_is_skipped() {
+    let other = HttpServer::start(|_| HttpResponse::new(200).header("Content-Type", "text/plain").body("x"));
+    let target = other.expect("a server");
+    let location = target.url("/sub/");
+    let server = directory_server(move |path| match path {
+        "/d/" => minimal_index_page("<a href=\"sub/\">sub/</a>\n<a href=\"own/\">own/</a>\n"),
+        "/d/sub/" => HttpResponse::new(302).header("Location", &location),
+        _ => minimal_index_page("<a href=\"y\">y</a>  01-Dec-1994 12:34  1\n"),
+    });
+    let dir = temp_dir();
+    run_mirror_with(&server.url("/d/"), dir.path(), &["--delete"])
+        .assert_exit(0)
+        .assert_stderr_contains("skipped: the server redirects the directory to http://127.0.0.1:");
+    assert_eq!(list_file_contents(dir.path()), ["own/y=y"]);
+}
+
+#[test]
 fn unreachable_server_exits_with_7_and_deletes_nothing() {
     let dir = temp_dir();
     let server = index_server("<a href=\"a\">a</a>    01-Dec-1994 12:34    1\r\n");
