@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use fetch_url::Error;
+use fetch_url::ftp::{FtpListing, FtpOptions};
 use fetch_url::mirror::{Classified, DirEntry, DirectoryListing, Finished};
+use fetch_url::url::Url;
+use fetch_url::{Code, Error, Phase};
 
 use super::context::Run;
 use super::transfer::with_observer;
 use crate::job::MirrorJob;
 use crate::report::TransferReport;
 
-/// Fetches the listing of a directory. `number` identifies it in the events of the run.
+/// Fetches the listing of a directory. If the format of an FTP listing is unknown, fetches the list of names. `number` identifies it in the events of the run.
 pub(super) async fn fetch_listing(
     number: usize,
     directory: &DirEntry,
@@ -22,7 +24,27 @@ pub(super) async fn fetch_listing(
     let report = TransferReport::begin(number, &directory.url.redacted().to_string());
     let permit = run.host_limiter.acquire(&directory.url).await.map(Arc::new);
     let request = with_observer(job.listing(&directory.url)?, run, &report).with_permit(permit);
-    run.fetcher.list_all(&request).await
+    let listing = run.fetcher.list_all(&request).await?;
+    if !is_unknown_format(&listing) {
+        return Ok(listing);
+    }
+    let mut options = request.extra::<FtpOptions>().cloned().unwrap_or_default();
+    options.listing = FtpListing::Names;
+    let names = run.fetcher.list_all(&request.ftp(options)).await?;
+    if is_unknown_format(&names) {
+        let detail = "no line of the listing is understood";
+        return Err(Error::new(Code::PeerMisbehaved, Phase::Body, detail).with_url(&names.meta.url));
+    }
+    // The line may be a message that the directory is empty.
+    Ok(if names.entries.is_empty() { listing } else { names })
+}
+
+/// Returns `true` if no line of the listing of an FTP directory is understood.
+fn is_unknown_format(listing: &DirectoryListing) -> bool {
+    matches!(listing.meta.url, Url::Ftp(_))
+        && !listing.entries.is_empty()
+        && listing.limit_error.is_none()
+        && listing.entries.iter().all(|entry| entry.url.is_none())
 }
 
 /// Returns the reason why a listing does not show which files are absent, if there is one that a note must explain.

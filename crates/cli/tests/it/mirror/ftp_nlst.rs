@@ -53,6 +53,46 @@ fn without_size_and_time_every_file_is_downloaded_again() {
     );
 }
 
+/// A listing of AS/400.
+const UNKNOWN_FORMAT: &str =
+    "QSYS            77824 02/23/00 15:09:55 *DIR       sub/\r\nQSYS  4 12/14/07 15:09:55 *STMF   a\r\n";
+
+/// Returns a site whose LIST replies are in a format that is not known.
+fn unknown_format_site() -> FtpConfig {
+    let site = FtpConfig::new().file("/d/a", "1").file("/d/b", "22").file("/d/sub/x", "333");
+    let site = site.file("/d/sub/deep/y", "4444").without("MLSD").without("MLST");
+    site.on("LIST", FtpAction::Data(UNKNOWN_FORMAT.into()))
+}
+
+#[test]
+fn list_of_names_is_used_if_the_format_of_the_listing_is_unknown() {
+    let dir = temp_dir();
+    for options in ["", "--delete"] {
+        let (result, server) = mirror_site(unknown_format_site(), dir.path(), options);
+        result.assert_exit(0);
+        assert_eq!(list_files(dir.path()), ALL_FILES, "{:?}", server.received_text());
+    }
+}
+
+#[test]
+fn directory_without_a_known_format_and_names_fails_and_deletes_nothing() {
+    let dir = temp_dir();
+    mirror_site(nlst_site(), dir.path(), "").0.assert_exit(0);
+    let (result, _server) = mirror_site(unknown_format_site().without("NLST"), dir.path(), "--delete");
+    result.assert_exit(8).assert_stderr_contains("no line of the listing is understood");
+    assert_eq!(list_files(dir.path()), ALL_FILES);
+}
+
+#[test]
+fn listing_with_a_message_and_without_names_is_an_empty_directory() {
+    let site = FtpConfig::new().dir("/d").without("MLSD").without("MLST");
+    let site = site.on("LIST", FtpAction::Data("No files found.\r\n".into()));
+    let dir = temp_dir();
+    let (result, _server) = mirror_site(site, dir.path(), "");
+    result.assert_exit(0).assert_stderr_contains("the line is not understood");
+    assert_eq!(list_files(dir.path()), [""; 0]);
+}
+
 /// A line that is an error message of the server looks like a name. It is neither a file nor a directory.
 #[test]
 fn list_of_names_with_an_error_message_deletes_nothing() {
