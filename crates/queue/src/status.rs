@@ -66,8 +66,15 @@ impl Queue {
     /// Returns the status of the queue.
     ///
     /// # Errors
-    /// If the server does not answer.
+    /// [`fetch_url::Code::NotFound`] if the queue was deleted, and others if the server does not answer.
     pub async fn status(&self) -> Result<Status, Error> {
+        match self.read_status().await {
+            Err(error) => Err(self.deletion_or(error).await),
+            read => read,
+        }
+    }
+
+    async fn read_status(&self) -> Result<Status, Error> {
         let what = "cannot read the status of the queue";
         let (record, failed, lines) =
             tokio::try_join!(self.record.get_info(), self.failed.get_info(), self.lines.get_info())

@@ -1,6 +1,7 @@
 //! Prints the counts, the status and the failed lines of a queue.
 
 use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _};
 
 use fetch_url::{Code, Error, Phase};
 use fetch_url_proto::text::sanitise;
@@ -64,13 +65,20 @@ pub(crate) fn print_failed(failed: &FailedLine) -> Result<(), Error> {
     print(&text)
 }
 
-/// Prints the status. With `is_repeated`, text replaces the text before it, and JSON is one line for each status.
+/// Prints the status. With `is_repeated`, text replaces the text before it on a terminal. JSON is one line for each status.
 pub(crate) fn print_status(status: &Status, format: StatusFormat, is_repeated: bool) -> Result<(), Error> {
     match format {
         StatusFormat::Json => print(&format!("{}\n", status_json(status))),
-        StatusFormat::Text if is_repeated => print(&format!("{CLEAR}{}", status_text(status))),
+        StatusFormat::Text if is_repeated => {
+            print(&repeated(&status_text(status), io::stdout().is_terminal()))
+        }
         StatusFormat::Text => print(&status_text(status)),
     }
+}
+
+/// Returns a text that replaces the one before it on a terminal, and elsewhere ends with an empty line.
+fn repeated(text: &str, is_terminal: bool) -> String {
+    if is_terminal { format!("{CLEAR}{text}") } else { format!("{text}\n") }
 }
 
 fn status_json(status: &Status) -> serde_json::Value {
@@ -130,6 +138,12 @@ mod tests {
     use fetch_url_queue::{BackingOffHost, WorkerStatus};
 
     use super::*;
+
+    #[test]
+    fn repeated_status_clears_a_terminal_and_nothing_else() {
+        assert_eq!(repeated("waiting 1\n", true), "\x1b[H\x1b[2Jwaiting 1\n");
+        assert_eq!(repeated("waiting 1\n", false), "waiting 1\n\n");
+    }
 
     #[test]
     fn status_shows_lines_workers_and_hosts() {

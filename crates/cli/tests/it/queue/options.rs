@@ -48,9 +48,18 @@ fn watched_status_shows_new_numbers_until_it_is_interrupted() {
     site.work(&[]).assert_exit(0);
     wait_for(|| site.watched().contains("waiting 0  in flight 0  done 2").then_some(()));
     interrupt(watch);
-    // Each text clears the screen.
-    let text = site.watched();
-    assert_eq!(text.matches("\x1b[H\x1b[2J").count(), text.matches("waiting ").count());
+    // Standard output is not a terminal.
+    assert!(!site.watched().contains('\x1b'), "{:?}", site.watched());
+}
+
+#[test]
+fn watched_status_of_a_dropped_queue_ends_with_not_found() {
+    let Some(site) = Site::start() else { return };
+    site.add(&["a"]);
+    let mut watch = site.watch(&[]);
+    wait_for(|| site.watched().contains("waiting 1").then_some(()));
+    site.run(&["drop", &site.queue()]).assert_exit(0);
+    assert_eq!(watch.wait(), Some(78));
 }
 
 #[test]
