@@ -101,6 +101,7 @@ fn note_event(event: Event, denied: &Mutex<Option<String>>, connected: &Sender<u
 }
 
 fn options(location: &Location, login: Login) -> Result<ConnectOptions, Error> {
+    login.check_files()?;
     let mut options = ConnectOptions::new()
         .name("fetch-url")
         .connection_timeout(CONNECT_TIMEOUT / 2)

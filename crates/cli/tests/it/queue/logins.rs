@@ -269,3 +269,25 @@ fn server_without_tls_is_refused_if_the_address_requires_it() {
     let result = super::run_queue(directory.path(), &["status", &queue]);
     result.assert_exit(35).assert_stderr_contains("does not answer with TLS");
 }
+
+#[test]
+fn tls_file_that_is_missing_or_malformed_is_named() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (one, other) = (ServerCert::client_only(), ServerCert::client_only());
+    let (one, other) = (files(&one.expect("a certificate")), files(&other.expect("a certificate")));
+    fs::write(directory.path().join("junk"), "junk").expect("written");
+    let (cert, key, other_key) = (path(&one.cert), path(&one.key), path(&other.key));
+    for (options, name) in [
+        (["--nats-cacert", "missing"].as_slice(), "missing: "),
+        (&["--nats-cacert", "junk"], "junk: "),
+        (&["--nats-cert", "junk", "--nats-key", &key], "junk: "),
+        (&["--nats-cert", &cert, "--nats-key", "missing"], "missing: "),
+        (&["--nats-cert", &cert, "--nats-key", "junk"], "junk: "),
+        (&["--nats-cert", &cert, "--nats-key", &other_key], &format!("{other_key}: ")),
+    ] {
+        // Nothing listens at this port.
+        let result =
+            super::run_queue(directory.path(), &[&["status", "nats://127.0.0.1:1/c"], options].concat());
+        result.assert_exit(2).assert_stderr_contains(name);
+    }
+}
