@@ -105,7 +105,8 @@ fn options(location: &Location, login: Login) -> Result<ConnectOptions, Error> {
     let mut options = ConnectOptions::new()
         .name("fetch-url")
         .connection_timeout(CONNECT_TIMEOUT / 2)
-        .require_tls(location.requires_tls)
+        // Certificates are given for TLS: without it, the login would be sent in clear text.
+        .require_tls(location.requires_tls || login.authorities.is_some() || login.identity.is_some())
         // All subjects are made of checked names, digests and numbers, or come from the server.
         .skip_subject_validation(true)
         .reconnect_delay_callback(|attempts| {

@@ -270,6 +270,39 @@ fn server_without_tls_is_refused_if_the_address_requires_it() {
     result.assert_exit(35).assert_stderr_contains("does not answer with TLS");
 }
 
+/// Accepts a connection as a NATS server without TLS does. Returns what the client sends.
+fn receive_without_tls(listener: &std::net::TcpListener) -> Vec<u8> {
+    use std::io::{Read as _, Write as _};
+    let (mut client, _) = listener.accept().expect("a client");
+    let info = r#"{"server_id":"x","version":"2.9.10","max_payload":1048576,"proto":1,"headers":true,"jetstream":true,"host":"127.0.0.1","port":1}"#;
+    client.write_all(format!("INFO {info}\r\n").as_bytes()).expect("sent");
+    let mut buffer = vec![0; 4096];
+    // A client without TLS sends its login at once, and one with TLS waits for an answer.
+    client.set_read_timeout(Some(std::time::Duration::from_secs(20))).expect("a timeout");
+    let count = client.read(&mut buffer).expect("received");
+    client.write_all(b"-ERR 'Unknown Protocol Operation'\r\n").expect("sent");
+    buffer.truncate(count);
+    buffer
+}
+
+#[test]
+fn password_is_not_sent_without_tls_if_a_certificate_is_given() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let queue = format!("nats://me@{}/corpus", listener.local_addr().expect("an address"));
+    let directory = tempfile::tempdir().expect("a directory");
+    let password = directory.path().join("password");
+    fs::write(&password, "p4ss-s3cret\n").expect("written");
+    fs::set_permissions(&password, fs::Permissions::from_mode(0o600)).expect("set");
+    let certificates = files(&ServerCert::good().expect("a certificate"));
+    let authority = path(&certificates.ca);
+    let server = std::thread::spawn(move || receive_without_tls(&listener));
+    let options = ["status", &queue, "--nats-password-file", "password", "--nats-cacert", &authority];
+    super::run_queue(directory.path(), &options).assert_exit(35);
+    let received = server.join().expect("ended");
+    // The client begins with a TLS handshake.
+    assert_eq!(received.first(), Some(&22), "{}", String::from_utf8_lossy(&received));
+}
+
 #[test]
 fn tls_file_that_is_missing_or_malformed_is_named() {
     let directory = tempfile::tempdir().expect("a directory");
