@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::stream::DirectGetErrorKind;
 use bytes::Bytes;
+use fetch_url::url::mask_password;
 use fetch_url::{Code, Error, Phase};
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
@@ -19,6 +20,8 @@ use crate::{Line, Queue};
 
 /// Maximum number of resends of a line if the server does not answer.
 const MAX_RESENDS: u32 = 30;
+/// The number of characters of a URL that an error shows.
+const MAX_URL_LENGTH: usize = 80;
 /// The wait before a line is sent again.
 const RESEND_WAIT: Duration = Duration::from_secs(1);
 
@@ -98,6 +101,17 @@ impl Queue {
         let digest = line.digest();
         let subject = self.subject_of(&line, &digest);
         let message = payload(&line.to_json());
+        // A line that is added again or set aside is a little longer.
+        let max_length = self.session.max_message();
+        if message.len() > max_length {
+            let detail = format!(
+                "cannot add the line of {}: it has {} bytes, and the NATS server accepts lines of {max_length} bytes",
+                short_url(&line),
+                message.len()
+            );
+            return Err(Error::new(Code::LimitReached, Phase::Request, detail)
+                .with_hint("increase max_payload of the NATS server"));
+        }
         let new = NewLine { line, digest, subject, message, checks_record };
         for attempt in 0.. {
             let added = self.try_add(&new, reservations.as_ref()).await;
@@ -212,6 +226,16 @@ impl Adder {
             self.counts.count(added?);
         }
         Ok(())
+    }
+}
+
+/// Returns the start of the first URL of a line, without its password.
+fn short_url(line: &Line) -> String {
+    let url = line.urls().first().map_or("", String::as_str);
+    let url = mask_password(url);
+    match url.char_indices().nth(MAX_URL_LENGTH) {
+        Some((end, _)) => format!("{}...", &url[..end]),
+        None => url.to_string(),
     }
 }
 

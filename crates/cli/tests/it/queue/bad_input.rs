@@ -295,3 +295,14 @@ fn line_cannot_overwrite_the_file_that_identifies_the_output_directory() {
     assert!(marker.len() < 100, "{marker}");
     assert_eq!(site.count("done"), 1);
 }
+
+#[test]
+fn line_that_is_too_long_for_the_server_is_named_and_reaches_a_limit() {
+    let Some(nats) = NatsServer::start_with("jetstream {}\nmax_payload: 4096\n") else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    let list = format!("http://me:secret@h.example/long/{}\tlong\n", "x".repeat(5000));
+    fs::write(directory.path().join("list"), list).expect("written");
+    let result = run_queue(directory.path(), &["add", &nats.queue("corpus"), "--input-file", "list"]);
+    result.assert_exit(63).assert_stderr_contains("h.example/long/xxx");
+    assert!(!result.stderr.contains("secret") && result.stderr.contains("max_payload"), "{}", result.stderr);
+}
