@@ -3,6 +3,8 @@
 //! A server that was killed may have stored that a consumer is past a line, but not that the line was removed (seen with
 //! nats-server 2.9.10). Such a line may have been fetched or not: the record shows which.
 
+use std::time::{Duration, Instant};
+
 use futures_util::TryStreamExt as _;
 
 use crate::worker::Shared;
@@ -60,5 +62,46 @@ impl Shared {
             self.queue.lines.info_with_subjects(self.queue.line_subject(bucket, "*")).await.ok()?;
         let count = subjects.try_fold(0, |count, _| std::future::ready(Ok(count + 1))).await;
         count.ok()
+    }
+}
+
+/// The times of the checks for lines that the server has forgotten. A check is one request for each bucket, so while other
+/// workers fetch the last lines, the time between two checks grows to the lease.
+pub(crate) struct StuckCheck {
+    last: Option<Instant>,
+    interval: Duration,
+    longest: Duration,
+}
+
+impl StuckCheck {
+    pub(crate) fn new(shortest: Duration, lease: Duration) -> Self {
+        Self { last: None, interval: shortest, longest: lease.max(shortest) }
+    }
+
+    /// Returns `true` if a check is due, which begins now. One that has found something is repeated at once.
+    pub(crate) fn is_due(&mut self, now: Instant, has_found: bool) -> bool {
+        if !has_found && self.last.is_some_and(|last| now.duration_since(last) < self.interval) {
+            return false;
+        }
+        if self.last.replace(now).is_some() && !has_found {
+            self.interval = (self.interval * 2).min(self.longest);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_between_two_checks_grows_to_the_lease_and_a_find_is_checked_again_at_once() {
+        let start = Instant::now();
+        let mut check = StuckCheck::new(Duration::from_millis(500), Duration::from_secs(30));
+        let halves = |count| start + Duration::from_millis(500 * count);
+        let due: Vec<u64> = (0..300).filter(|&count| check.is_due(halves(count), false)).collect();
+        assert_eq!(due, [0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
+        assert!(!check.is_due(halves(300), false));
+        assert!(check.is_due(halves(301), true));
     }
 }

@@ -18,6 +18,7 @@ use crate::deletion::LinesState;
 use crate::lease::{Delivery, Leases};
 use crate::pull::pull_bucket;
 use crate::recorder::{Finished, Recorder};
+use crate::repair::StuckCheck;
 use crate::reservations::{Owner, conflict_error};
 use crate::slots::Slots;
 use crate::worker_state::Totals;
@@ -303,11 +304,13 @@ impl Shared {
     async fn watch_while_idle(&self) {
         let mut has_stuck_lines = false;
         let mut wait = IDLE_WAIT.1;
+        let mut stuck_check = StuckCheck::new(IDLE_WAIT.1, self.queue.lease);
         loop {
             tokio::select! {
                 () = tokio::time::sleep(wait) => wait = (wait * 2).min(IDLE_WAIT.1),
                 () = self.leases.last_one_ended() => {
                     wait = IDLE_WAIT.0;
+                    stuck_check = StuckCheck::new(IDLE_WAIT.1, self.queue.lease);
                     continue;
                 }
             }
@@ -320,7 +323,7 @@ impl Shared {
                 LinesState::Unknown => continue,
             };
             if info.state.messages > self.slots.unsupported_count() {
-                if wait < IDLE_WAIT.1 {
+                if wait < IDLE_WAIT.1 || !stuck_check.is_due(Instant::now(), has_stuck_lines) {
                     continue;
                 }
                 has_stuck_lines = self.hand_out_stuck_lines(info.state.messages, has_stuck_lines).await;
