@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use async_nats::jetstream::Context;
 use async_nats::jetstream::context::ContextBuilder;
-use async_nats::{ConnectErrorKind, ConnectOptions, Event, ServerError, rustls};
+use async_nats::{ClientError, ConnectErrorKind, ConnectOptions, Event, ServerError, rustls};
 use fetch_url::{Code, Error, Phase};
 
-use crate::error::{request_error, usage_error};
+use crate::error::{Cause, cause, request_error, usage_error};
 use crate::{Location, Login};
 use tokio::sync::watch::{self, Receiver, Sender};
 
@@ -18,6 +18,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest wait between two attempts to connect again.
 const MAX_RECONNECT_WAIT: Duration = Duration::from_secs(2);
+/// A server that refuses this many logins in a row does not accept the login any more. The attempts take 6 seconds.
+const MAX_REFUSED_LOGINS: u32 = 6;
 /// The maximum number of published messages that the server has not confirmed.
 pub(crate) const MAX_UNCONFIRMED: usize = 1024;
 /// The maximum length of the headers of a message.
@@ -27,10 +29,14 @@ const MAX_HEADERS: usize = 256;
 #[derive(Clone)]
 pub(crate) struct Session {
     context: Context,
+    /// The address of the server.
+    server: String,
     /// The last refusal of the server for missing permission. The refused request itself gets no answer.
     denied: Arc<Mutex<Option<String>>>,
     /// Changes when the connection was opened again.
     connections: Receiver<u64>,
+    /// The number of refused logins in a row.
+    refused_logins: Receiver<u32>,
 }
 
 impl Session {
@@ -38,10 +44,11 @@ impl Session {
         install_cryptography();
         let denied: Arc<Mutex<Option<String>>> = Arc::default();
         let (connected, connections) = watch::channel(0);
+        let (refused, refused_logins) = watch::channel(0);
         let options = options(location, login)?.event_callback({
             let denied = denied.clone();
             move |event| {
-                note_event(event, &denied, &connected);
+                note_event(event, &denied, &connected, &refused);
                 std::future::ready(())
             }
         });
@@ -58,13 +65,39 @@ impl Session {
             .ack_timeout(REQUEST_TIMEOUT)
             .max_ack_inflight(MAX_UNCONFIRMED * 2)
             .build(client);
-        Ok(Self { context, denied, connections })
+        let server = location.server_url();
+        Ok(Self { context, server, denied, connections, refused_logins })
     }
 
     /// Returns the error for the failed request `what`.
     pub(crate) fn error(&self, what: &str, error: &(dyn std::error::Error + 'static)) -> Error {
+        if cause(error) == Cause::TimedOut && self.is_login_refused() {
+            return self.login_error();
+        }
         let denied = self.denied.lock().unwrap_or_else(PoisonError::into_inner).clone();
         request_error(what, error, denied)
+    }
+
+    /// Waits until the server refuses the login for good: it was valid before. Returns the error.
+    pub(crate) async fn login_refused(&self) -> Error {
+        let mut refused = self.refused_logins.clone();
+        let is_refused = refused.wait_for(|count| *count >= MAX_REFUSED_LOGINS).await.is_ok();
+        if !is_refused {
+            // The connection was closed for good.
+            std::future::pending::<()>().await;
+        }
+        self.login_error()
+    }
+
+    pub(crate) fn is_login_refused(&self) -> bool {
+        *self.refused_logins.borrow() >= MAX_REFUSED_LOGINS
+    }
+
+    fn login_error(&self) -> Error {
+        let detail =
+            format!("{}: the NATS server refuses the login, which it has accepted before", self.server);
+        Error::new(Code::AuthNeeded, Phase::Request, detail)
+            .with_hint("the password, token or credentials file was changed, or has expired")
     }
 
     /// Returns the error for a failed acknowledgement, whose type has no sources.
@@ -88,9 +121,16 @@ impl Session {
     }
 }
 
-fn note_event(event: Event, denied: &Mutex<Option<String>>, connected: &Sender<u64>) {
+fn note_event(event: Event, denied: &Mutex<Option<String>>, connected: &Sender<u64>, refused: &Sender<u32>) {
     match event {
-        Event::Connected => connected.send_modify(|count| *count += 1),
+        Event::Connected => {
+            refused.send_replace(0);
+            connected.send_modify(|count| *count += 1);
+        }
+        // The client library reports the kind of a failed connection as text.
+        Event::ClientError(ClientError::Other(text)) if is_login_refusal(&text) => {
+            refused.send_modify(|count| *count = count.saturating_add(1));
+        }
         Event::ServerError(ServerError::Other(text))
             if text.to_ascii_lowercase().contains("permissions violation") =>
         {
@@ -98,6 +138,12 @@ fn note_event(event: Event, denied: &Mutex<Option<String>>, connected: &Sender<u
         }
         _ => {}
     }
+}
+
+fn is_login_refusal(text: &str) -> bool {
+    [ConnectErrorKind::Authentication, ConnectErrorKind::AuthorizationViolation]
+        .iter()
+        .any(|kind| kind.to_string() == text)
 }
 
 fn options(location: &Location, login: Login) -> Result<ConnectOptions, Error> {

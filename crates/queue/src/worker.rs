@@ -30,7 +30,7 @@ const PARALLEL_OPENS: usize = 16;
 const IDLE_WAIT: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 /// The shortest and the longest wait before a request is repeated.
 const REPEAT_WAIT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
-/// The longest wait for the end of the requests for lines.
+/// The longest wait for the end of the requests for lines, and for the last messages.
 const STOP_TIME: Duration = Duration::from_secs(2);
 
 /// Settings of a worker.
@@ -111,6 +111,11 @@ impl Worker {
         tasks.spawn(async move { leases.leases.extend(&leases.client, leases.queue.lease).await });
         tasks.spawn(async move { state.publish_state_repeatedly().await });
         tasks.spawn(async move { idle.watch_while_idle().await });
+        let login = shared.clone();
+        tasks.spawn(async move {
+            let error = login.queue.session.login_refused().await;
+            login.slots.end_with(error);
+        });
         Ok(Self {
             shared,
             tasks: Mutex::new(tasks),
@@ -121,7 +126,8 @@ impl Worker {
     }
 
     /// Returns the next line, or `None` when the queue is empty. `Err`: a line that this version cannot process, which stays in
-    /// the queue, or [`fetch_url::Code::NotFound`] if the queue was deleted.
+    /// the queue; [`fetch_url::Code::NotFound`] if the queue was deleted, [`fetch_url::Code::AuthNeeded`] if the server
+    /// refuses the login when the connection is opened again.
     pub async fn next(&self) -> Option<Result<Lease, Error>> {
         self.shared.slots.next().await
     }
@@ -132,10 +138,11 @@ impl Worker {
     }
 
     /// Checks that the files of a line are reserved for it. Call this before the download; on error, finish the line with that
-    /// error. It waits until the server answers, or the queue is deleted.
+    /// error. It waits until the server answers, the queue is deleted, or the login is refused.
     ///
     /// # Errors
-    /// [`Code::Usage`] if another line has the file, [`Code::NotFound`] if the queue was deleted.
+    /// [`Code::Usage`] if another line has the file, [`Code::NotFound`] if the queue was deleted, [`Code::AuthNeeded`] if
+    /// the login is refused.
     pub async fn check_files(&self, id: u64) -> Result<(), Error> {
         let Some(delivery) = self.shared.leases.get(id) else { return Ok(()) };
         let (Some(line), Some(bucket)) = (&delivery.line, delivery.bucket) else { return Ok(()) };
@@ -146,7 +153,13 @@ impl Worker {
             match reservations.confirm(line, &owner).await {
                 Ok(None) => return Ok(()),
                 Ok(Some(file)) => return Err(conflict_error(&file)),
-                Err(error) => self.shared.wait_to_repeat(error, &mut wait).await?,
+                Err(error) => {
+                    if let Err(error) = self.shared.wait_to_repeat(error, &mut wait).await {
+                        // The worker ends. The error is not the result of the line.
+                        self.shared.leases.remove(id);
+                        return Err(error);
+                    }
+                }
             }
         }
     }
@@ -228,10 +241,13 @@ impl Worker {
         // If the server does not answer, its leases end by themselves.
         let _in_time = tokio::time::timeout(STOP_TIME, all).await;
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
-        self.shared.leases.release(&self.shared.client).await;
-        self.shared.publish_state(true).await;
-        // An error means that the server cannot be reached; the leases end by themselves.
-        let _lost = self.shared.client.flush().await;
+        let last_messages = async {
+            self.shared.leases.release(&self.shared.client).await;
+            self.shared.publish_state(true).await;
+            self.shared.client.flush().await
+        };
+        // A failure means that the server cannot be reached; the leases end by themselves.
+        let _lost = tokio::time::timeout(STOP_TIME, last_messages).await;
     }
 
     fn in_background(&self, work: impl Future<Output = ()> + Send + 'static) {
@@ -270,8 +286,12 @@ impl Shared {
         self.acknowledge(id, &delivery).await;
     }
 
-    /// Waits before a request that failed is repeated. Fails if the queue was deleted, which ends the worker.
+    /// Waits before a request that failed is repeated. Fails if the queue was deleted or the login is refused, which ends
+    /// the worker.
     async fn wait_to_repeat(&self, error: Error, wait: &mut Duration) -> Result<(), Error> {
+        if self.queue.session.is_login_refused() {
+            return Err(error);
+        }
         if error.code() != Code::TimedOut
             && let LinesState::Deleted(error) = self.queue.lines_state().await
         {

@@ -324,3 +324,28 @@ fn tls_file_that_is_missing_or_malformed_is_named() {
         result.assert_exit(2).assert_stderr_contains(name);
     }
 }
+
+#[test]
+fn worker_whose_password_was_changed_ends_with_auth_needed() {
+    let config = |password: &str| {
+        format!("jetstream {{}}\nauthorization {{ users: [ {{ user: me, password: \"{password}\" }} ] }}\n")
+    };
+    let options = ["--nats-user", "me", "--nats-password-file", "password"];
+    let Some(nats) = NatsServer::start_with(&config("p4ss-s3cret")) else { return };
+    let site = Site::on(nats, |path| HttpResponse::new(200).body(content(path)));
+    let mut guarded = Guarded { site, options: Vec::new(), secrets: vec!["p4ss-s3cret".to_owned()] };
+    guarded.options = options.map(str::to_owned).to_vec();
+    guarded.write_secret("password", "p4ss-s3cret\n");
+    let (list, queue) = (guarded.site.list(&["a"]), guarded.site.queue());
+    guarded.run(&["add", &queue, "--input-file", list.to_str().expect("a path")]).assert_exit(0);
+    let errors = fs::File::create(guarded.site.directory.path().join("errors")).expect("created");
+    let mut worker = guarded.site.worker(&[&["--wait"][..], &options].concat());
+    let mut worker = Running(worker.stderr(errors).spawn().expect("it starts"));
+    wait_for(|| guarded.site.out().join("a").exists().then_some(()));
+    guarded.site.nats.stop();
+    guarded.site.nats.write_config(&config("an0ther"));
+    guarded.site.nats.start_again();
+    assert_eq!(worker.wait(), Some(67));
+    let errors = fs::read_to_string(guarded.site.directory.path().join("errors")).expect("text");
+    assert!(errors.contains("refuses the login") && !errors.contains("p4ss-s3cret"), "{errors}");
+}

@@ -66,6 +66,11 @@ impl NatsServer {
         self.process.wait().expect("ended");
     }
 
+    /// Replaces the configuration, which the next start reads.
+    pub(crate) fn write_config(&self, config: &str) {
+        fs::write(self.directory.path().join("nats.conf"), config).expect("written");
+    }
+
     pub(crate) fn start_again(&mut self) {
         let port = self.address.rsplit(':').next().expect("a port").to_owned();
         self.process = spawn(self.arguments.iter().map(String::as_str).chain(["-p", &port]));
