@@ -14,7 +14,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use crate::bucket::bucket_of;
 use crate::error::{Cause, cause};
 use crate::record::payload;
-use crate::reservations::{Reservations, conflict_entry};
+use crate::reservations::{Owner, Reservations, conflict_entry};
 use crate::session::MAX_UNCONFIRMED;
 use crate::{Line, Queue};
 
@@ -71,7 +71,7 @@ struct NewLine {
 pub struct Adder {
     queue: Queue,
     reservations: Reservations,
-    /// The record has entries, so lines may be finished.
+    /// The record has entries, so lines may be finished, or lines are set aside.
     checks_record: bool,
     unconfirmed: FuturesUnordered<BoxFuture<'static, Result<Added, Error>>>,
     counts: AddCounts,
@@ -85,7 +85,7 @@ impl Queue {
     pub async fn adder(&self) -> Result<Adder, Error> {
         let record = self.record.get_info().await;
         let record = record.map_err(|error| self.session.error("cannot read the record", &error))?;
-        let checks_record = record.state.messages > 0;
+        let checks_record = record.state.messages > 0 || self.has_set_aside().await?;
         let (unconfirmed, counts) = (FuturesUnordered::new(), AddCounts::default());
         let reservations = self.reservations();
         Ok(Adder { queue: self.clone(), reservations, checks_record, unconfirmed, counts })
@@ -128,7 +128,20 @@ impl Queue {
 
     /// Returns the sequence number of the message of this line, if the queue has one.
     pub(crate) async fn line_message(&self, line: &Line) -> Result<Option<u64>, Error> {
-        self.message_at(self.subject_of(line, &line.digest())).await
+        self.message_of(&Owner::new(self.bucket(line), &line.digest())).await
+    }
+
+    /// Returns the sequence number of the message of a line, in its bucket or set aside. The bucket is read twice, because
+    /// the line may be moved back at this moment.
+    pub(crate) async fn message_of(&self, line: &Owner) -> Result<Option<u64>, Error> {
+        let subject = self.subject("h", line.as_str());
+        if let Some(sequence) = self.message_at(subject.clone()).await? {
+            return Ok(Some(sequence));
+        }
+        match self.set_aside_message(line.digest()).await? {
+            Some(sequence) => Ok(Some(sequence)),
+            None => self.message_at(subject).await,
+        }
     }
 
     /// Returns the sequence number of the message of the queue with this subject.
@@ -150,10 +163,13 @@ impl Queue {
     }
 
     async fn try_add(&self, new: &NewLine, reservations: Option<&Reservations>) -> Result<Added, Error> {
-        if new.checks_record
-            && let Some(entry) = self.entry(&new.digest).await?
-        {
-            return Ok(if entry.is_failed() { Added::Failed } else { Added::Done });
+        if new.checks_record {
+            if let Some(entry) = self.entry(&new.digest).await? {
+                return Ok(if entry.is_failed() { Added::Failed } else { Added::Done });
+            }
+            if self.set_aside_message(&new.digest).await?.is_some() {
+                return Ok(Added::Waiting);
+            }
         }
         if let Some(reservations) = reservations
             && let Some(file) = reservations.reserve(&new.line).await?

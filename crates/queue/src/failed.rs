@@ -155,7 +155,7 @@ impl Queue {
                 break;
             }
         }
-        line.is_retry = true;
+        (line.is_retry, line.earlier_tries) = (true, 0);
         if self.clone().add_line(line, false, None).await? != Added::New {
             // Another program has added the line. It stays in the list until it is finished, because it is not known
             // whether it is acknowledged already.

@@ -44,7 +44,8 @@ impl Delivery {
         let digest = parts.next().unwrap_or_default().to_owned();
         let bucket = parts.next().and_then(|bucket| bucket.parse().ok());
         let number = |part| ack_subject.as_ref().and_then(|subject| number_in(subject, part));
-        let (tries, num_pending) = (number(TRIES).unwrap_or(1), number(NUM_PENDING).unwrap_or(0));
+        let (deliveries, num_pending) = (number(TRIES).unwrap_or(1), number(NUM_PENDING).unwrap_or(0));
+        let tries = deliveries.saturating_add(line.as_ref().map_or(0, |line| line.earlier_tries));
         Self { ack_subject, digest, line, tries, bucket, num_pending }
     }
 

@@ -21,7 +21,8 @@
 //! A queue `NAME` has five streams, each with at most one message per subject. ID is the random identity of the queue,
 //! which is in the description of each stream:
 //!
-//! - `NAME`: the lines that are not finished, at `NAME.h.ID.BUCKET.DIGEST`; a durable consumer `bBUCKET-ID` for each bucket
+//! - `NAME`: the lines that are not finished, at `NAME.h.ID.BUCKET.DIGEST`; a durable consumer `bBUCKET-ID` for each bucket.
+//!   Lines that are set aside after an error are at `NAME.h.ID.later.DIGEST`, with the consumer `later-ID`
 //! - `NAME-record`: the final entry of each finished line, at `NAME.r.ID.DIGEST`
 //! - `NAME-failed`: the entries of failed lines with the complete line, at `NAME.f.ID.DIGEST`
 //! - `NAME-files`: the lines that have reserved the files, at `NAME.o.ID.DIGEST` of the file name
@@ -48,6 +49,7 @@ mod repair;
 mod requests;
 mod reservations;
 mod session;
+mod set_aside;
 mod slots;
 mod status;
 mod strays;

@@ -29,6 +29,8 @@ pub struct Line {
     checksum: Option<Checksum>,
     /// The line has failed before and was added again.
     pub(crate) is_retry: bool,
+    /// The number of times that the line was handed to a worker before it was set aside.
+    pub(crate) earlier_tries: u64,
 }
 
 /// A message that is not a line.
@@ -74,7 +76,7 @@ impl Line {
                 "the file {file} identifies the output directory of the workers"
             )));
         }
-        Ok(Self { urls, file, checksum, is_retry: false })
+        Ok(Self { urls, file, checksum, is_retry: false, earlier_tries: 0 })
     }
 
     /// Returns the URLs of the object, in the order in which they are tried.
@@ -134,6 +136,9 @@ impl Line {
         if self.is_retry {
             object["retry"] = json!(true);
         }
+        if self.earlier_tries > 0 {
+            object["tries"] = json!(self.earlier_tries);
+        }
         object
     }
 
@@ -158,7 +163,8 @@ impl Line {
         let file = value["file"].as_str().map(str::to_owned);
         // A message may come from any program that may publish, so the file name is checked again.
         let line = Self::new(urls, file, checksum).map_err(|error| invalid(&error.to_string()))?;
-        Ok(Self { is_retry: value["retry"].as_bool().unwrap_or_default(), ..line })
+        let is_retry = value["retry"].as_bool().unwrap_or_default();
+        Ok(Self { is_retry, earlier_tries: value["tries"].as_u64().unwrap_or_default(), ..line })
     }
 }
 

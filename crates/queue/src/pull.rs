@@ -31,8 +31,8 @@ const SLOT_RESERVATION_TIMEOUT: Duration = Duration::from_millis(500);
 const END_TIME: Duration = Duration::from_secs(2);
 /// The delay of a line with an unsupported format version.
 const UNSUPPORTED_VERSION_DELAY: Duration = Duration::from_secs(60);
-/// The maximum number of requests that wait at a bucket, one for each worker.
-const MAX_WAITING: i64 = 16_384;
+/// The maximum number of requests that wait at a consumer, one for each worker.
+pub(crate) const MAX_WAITING: i64 = 16_384;
 
 impl Queue {
     /// Opens or creates the consumer of a bucket, with the limit of leases `max_leases`.
@@ -69,7 +69,7 @@ pub(crate) async fn pull_bucket(shared: Arc<Shared>, number: u16, mut expected: 
         }
         reconnected.mark_unchanged();
         new_consumers.mark_unchanged();
-        match Requests::open(&shared.queue, number).await {
+        match Requests::open(&shared.queue, &shared.queue.consumer_name(number)).await {
             Ok(requests) => {
                 let mut bucket =
                     Bucket { shared: shared.clone(), number, requests, expected, lines_without_entry: 0 };

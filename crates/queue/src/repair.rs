@@ -18,8 +18,9 @@ impl Shared {
     /// second worker gives it back.
     pub(crate) async fn hand_out_stuck_lines(&self, lines: u64, is_repeated: bool) -> bool {
         let mut known = 0;
-        for bucket in 0..self.queue.buckets {
-            let Some(count) = self.known_lines(bucket).await else { return false };
+        let consumers = (0..self.queue.buckets).map(|bucket| self.queue.consumer_name(bucket));
+        for consumer in consumers.chain([self.queue.set_aside_consumer()]) {
+            let Some(count) = self.known_lines(&consumer).await else { return false };
             known += count;
         }
         if lines <= known {
@@ -29,37 +30,43 @@ impl Shared {
             self.remove_strays().await;
         }
         for bucket in (0..self.queue.buckets).filter(|_| is_repeated) {
-            if !self.is_stuck(bucket).await.unwrap_or(false) {
+            let (consumer, subject) =
+                (self.queue.consumer_name(bucket), self.queue.line_subject(bucket, "*"));
+            if !self.is_stuck(&consumer, &subject).await.unwrap_or(false) {
                 continue;
             }
             // A new consumer begins with the first line of the stream. It does not exist for a moment, in which requests
             // of other workers fail and are repeated. An error is repeated with the next check.
-            let _deleted = self.queue.lines.delete_consumer(&self.queue.consumer_name(bucket)).await;
+            let _deleted = self.queue.lines.delete_consumer(&consumer).await;
             let _opened = self.queue.consumer(bucket, self.options.host_limit).await;
             // The server does not answer requests that waited at the old consumer.
             self.new_consumers.send_modify(|count| *count += 1);
         }
+        let (consumer, subject) = (self.queue.set_aside_consumer(), self.queue.set_aside_subject("*"));
+        if is_repeated && self.is_stuck(&consumer, &subject).await.unwrap_or(false) {
+            let _deleted = self.queue.lines.delete_consumer(&consumer).await;
+            let _opened = self.queue.open_set_aside().await;
+        }
         true
     }
 
-    /// Returns `true` if the consumer of a bucket knows fewer lines than the bucket has, before and after.
-    async fn is_stuck(&self, bucket: u16) -> Option<bool> {
-        let before = self.lines_in(bucket).await?;
-        let known = self.known_lines(bucket).await?;
-        let after = self.lines_in(bucket).await?;
+    /// Returns `true` if a consumer knows fewer lines than its subject has, before and after.
+    async fn is_stuck(&self, consumer: &str, subject: &str) -> Option<bool> {
+        let before = self.lines_at(subject).await?;
+        let known = self.known_lines(consumer).await?;
+        let after = self.lines_at(subject).await?;
         Some(before.min(after) > known)
     }
 
-    /// Returns the number of lines that the consumer of a bucket hands out, or waits for.
-    async fn known_lines(&self, bucket: u16) -> Option<u64> {
-        let info = self.queue.lines.consumer_info(self.queue.consumer_name(bucket)).await.ok()?;
+    /// Returns the number of lines that a consumer hands out, or waits for.
+    async fn known_lines(&self, consumer: &str) -> Option<u64> {
+        let info = self.queue.lines.consumer_info(consumer).await.ok()?;
         Some(info.num_pending + u64::try_from(info.num_ack_pending).ok()?)
     }
 
-    /// Returns the number of lines in a bucket.
-    async fn lines_in(&self, bucket: u16) -> Option<u64> {
-        let subjects =
-            self.queue.lines.info_with_subjects(self.queue.line_subject(bucket, "*")).await.ok()?;
+    /// Returns the number of lines whose subject matches `subject`.
+    async fn lines_at(&self, subject: &str) -> Option<u64> {
+        let subjects = self.queue.lines.info_with_subjects(subject).await.ok()?;
         let count = subjects.try_fold(0, |count, _| std::future::ready(Ok(count + 1))).await;
         count.ok()
     }

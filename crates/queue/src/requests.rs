@@ -1,4 +1,4 @@
-//! The requests for the lines of one bucket. They share a subscription, so that a request is one message to the server.
+//! The requests for the lines of one consumer: those of a bucket, or those that are set aside. They share a subscription, so that a request is one message to the server.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const EXPIRES: Duration = Duration::from_secs(10);
 /// How much later than the server the client ends a request.
 const EXPIRES_LATER: Duration = Duration::from_secs(5);
 
-/// A subscription to the lines of one bucket. At most one request is under way at a time.
+/// A subscription to the lines of one consumer. At most one request is under way at a time.
 pub(crate) struct Requests {
     client: Client,
     /// The subject of the requests.
@@ -33,11 +33,11 @@ pub(crate) enum Reply {
 }
 
 impl Requests {
-    pub(crate) async fn open(queue: &Queue, bucket: u16) -> Result<Self, async_nats::SubscribeError> {
+    pub(crate) async fn open(queue: &Queue, consumer: &str) -> Result<Self, async_nats::SubscribeError> {
         let client = queue.session.context().client();
         let inbox = client.new_inbox();
         let replies = client.subscribe(inbox.clone()).await?;
-        let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{}.{}", queue.name, queue.consumer_name(bucket));
+        let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{}.{}", queue.name, consumer);
         Ok(Self { client, subject, inbox, replies })
     }
 

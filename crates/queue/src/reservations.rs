@@ -130,13 +130,14 @@ impl Reservations {
 
 impl Queue {
     async fn owner_state(&self, owner: &Owner) -> Result<OwnerState, Error> {
-        let parts = owner.0.split_once('.').filter(|_| owner.is_valid());
-        let Some((_, digest)) = parts else { return Ok(OwnerState::Missing) };
+        if !owner.is_valid() {
+            return Ok(OwnerState::Missing);
+        }
         // The line leaves the queue after its entry is stored, so the queue is read first.
-        if self.message_at(self.subject(kind::LINE, &owner.0)).await?.is_some() {
+        if self.message_of(owner).await?.is_some() {
             return Ok(OwnerState::Active);
         }
-        Ok(match self.entry(digest).await? {
+        Ok(match self.entry(owner.digest()).await? {
             None => OwnerState::Missing,
             Some(entry) if entry.is_failed() => OwnerState::Failed,
             Some(_) => OwnerState::Active,
@@ -147,6 +148,14 @@ impl Queue {
 impl Owner {
     pub(crate) fn new(bucket: u16, digest: &str) -> Self {
         Self(format!("{bucket}.{digest}"))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn digest(&self) -> &str {
+        self.0.rsplit('.').next().unwrap_or_default()
     }
 
     /// Returns `true` for two parts of a subject, of digits and letters.

@@ -69,7 +69,7 @@ impl Queue {
     /// [`fetch_url::Code::NotFound`] if the queue was deleted, and others if the server does not answer.
     pub async fn status(&self) -> Result<Status, Error> {
         match self.read_status().await {
-            Err(error) => Err(self.deletion_or(error).await),
+            Err(error) => Err(self.not_found_if_deleted(error).await),
             read => read,
         }
     }

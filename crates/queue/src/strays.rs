@@ -6,6 +6,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use crate::line::BadMessage;
 use crate::pull::unsupported_version_error;
 use crate::queue::kind;
+use crate::set_aside::SET_ASIDE;
 use crate::worker::Shared;
 use crate::{Entry, Line, Outcome};
 
@@ -27,7 +28,8 @@ impl Shared {
         }
     }
 
-    async fn remove_stray(&self, subject: &str) {
+    /// Records a message as failed and removes it.
+    pub(crate) async fn remove_stray(&self, subject: &str) {
         let Ok(message) = self.queue.lines.direct_get_last_for_subject(subject).await else { return };
         // The subject of another program may contain a wildcard and so match other messages.
         if message.subject.as_str() != subject {
@@ -59,7 +61,8 @@ impl Shared {
 /// Returns `true` if the bucket of a subject `NAME.h.ID.BUCKET.DIGEST` has a consumer.
 fn has_bucket(subject: &str, buckets: u16) -> bool {
     let bucket = subject.rsplit('.').nth(1).unwrap_or_default();
-    bucket.parse::<u16>().is_ok_and(|number| number < buckets && number.to_string() == bucket)
+    let is_number = |number: u16| number < buckets && number.to_string() == bucket;
+    bucket == SET_ASIDE || bucket.parse().is_ok_and(is_number)
 }
 
 #[cfg(test)]
@@ -68,7 +71,7 @@ mod tests {
 
     #[test]
     fn subject_of_another_bucket_has_no_consumer() {
-        for bucket in ["0", "63"] {
+        for bucket in ["0", "63", "later"] {
             assert!(has_bucket(&format!("q.h.7f.{bucket}.1"), 64), "{bucket}");
         }
         for bucket in ["64", "999", "07", "+7", "x", "*", "", "70000"] {

@@ -86,6 +86,7 @@ impl Worker {
     pub async fn start(queue: &Queue, options: WorkerOptions) -> Result<Self, Error> {
         let open = (0..queue.buckets).map(|bucket| queue.consumer(bucket, options.host_limit));
         let consumers: Vec<_> = stream::iter(open).buffered(PARALLEL_OPENS).try_collect().await?;
+        queue.open_set_aside().await?;
         let shared = Arc::new(Shared {
             queue: queue.clone(),
             options,
@@ -111,11 +112,12 @@ impl Worker {
         tasks.spawn(async move { leases.leases.extend(&leases.client, leases.queue.lease).await });
         tasks.spawn(async move { state.publish_state_repeatedly().await });
         tasks.spawn(async move { idle.watch_while_idle().await });
-        let login = shared.clone();
+        let (due, login) = (shared.clone(), shared.clone());
         tasks.spawn(async move {
             let error = login.queue.session.login_refused().await;
             login.slots.end_with(error);
         });
+        tasks.spawn(async move { due.return_due_lines().await });
         Ok(Self {
             shared,
             tasks: Mutex::new(tasks),
@@ -189,6 +191,13 @@ impl Worker {
         self.in_background(async move {
             delivery.ack_with(&client, AckKind::Nak(Some(delay))).await;
         });
+    }
+
+    /// Gives a line back. It is delivered again after `delay`, behind the other lines of its host. Until then it does not
+    /// count towards the limit of its host.
+    pub fn set_aside(&self, id: u64, delay: Duration) {
+        let shared = self.shared.clone();
+        self.in_background(async move { shared.set_aside(id, delay).await });
     }
 
     /// Delivers the line again from [`Self::next`] after `delay`. It stays with this worker, so that this does not count as a

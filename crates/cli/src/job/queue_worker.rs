@@ -123,6 +123,17 @@ impl LineSource for QueueWorker {
     }
 }
 
+/// Returns `true` for an error that other lines of the host would have, too: the host is busy or cannot be reached, or this
+/// machine cannot write. Such a line counts as one of its host until it is tried again, so that fewer lines are tried.
+pub(crate) fn concerns_host(error: &Error) -> bool {
+    matches!(error.code(), Code::Busy | Code::SinkFailed)
+        || error.retry_after().is_some()
+        || matches!(
+            error.phase(),
+            Phase::Resolve | Phase::Connect | Phase::Proxy | Phase::Tls | Phase::Certificate
+        )
+}
+
 /// Varies a wait by up to 25 percent, so that workers do not ask at the same moment.
 fn jittered(wait: Duration, id: u64) -> Duration {
     let part = u32::try_from(id.wrapping_mul(0x9e37_79b9) % 128).unwrap_or(0);

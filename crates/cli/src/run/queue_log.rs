@@ -5,7 +5,7 @@ use fetch_url_queue::Outcome;
 
 use super::result_log::{Disposition, ResultLog, TransferResult};
 use crate::job::Transfer;
-use crate::job::queue_worker::QueueWorker;
+use crate::job::queue_worker::{QueueWorker, concerns_host};
 
 impl ResultLog for QueueWorker {
     async fn check(&self, transfer: &Transfer) -> Result<(), Error> {
@@ -31,7 +31,11 @@ impl ResultLog for QueueWorker {
             return Ok(Disposition::Delayed(wait));
         }
         if let Some(wait) = self.retry_wait(error, worker.tries(lease), lease) {
-            worker.delay(lease, wait);
+            if concerns_host(error) {
+                worker.delay(lease, wait);
+            } else {
+                worker.set_aside(lease, wait);
+            }
             return Ok(Disposition::Delayed(wait));
         }
         let code = error.code().name().to_owned();

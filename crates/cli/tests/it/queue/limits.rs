@@ -111,3 +111,45 @@ fn lines_of_more_hosts_than_slots_are_handed_out_once() {
     let failed = site.run(&["failed", &site.queue()]).text();
     assert_eq!(failed.matches(", 1 try: ").count(), 40, "{failed}");
 }
+
+#[test]
+fn lines_that_keep_failing_do_not_delay_the_other_lines_of_their_host() {
+    let answer = |path: &str| match path {
+        path if path.starts_with("/bad") => HttpResponse::new(500),
+        path => HttpResponse::new(200).body(content(path)),
+    };
+    let Some(site) = Site::start_with(answer) else { return };
+    let bad = ["bad1", "bad2"];
+    let good: Vec<String> = (0..20).map(|number| format!("g{number}")).collect();
+    let good: Vec<&str> = good.iter().map(String::as_str).collect();
+    site.add(&[&bad[..], &good].concat());
+    // The delay is longer than the time that a test may take.
+    let mut worker = site.spawn_worker(&["--parallel-max-host", "2", "--retry-delay", "600"]);
+    site.wait_for_count("done", |count| count == 20);
+    site.check_files(&good);
+    site.wait_for_count("in_flight", |count| count == 2);
+    let list = site.list(&[&bad[..], &good].concat());
+    let again = site.run(&["add", &site.queue(), "--input-file", list.to_str().expect("a path")]);
+    assert_eq!(again.text(), "added 0; already waiting 2; already done 20; already failed 0\n");
+    worker.kill();
+}
+
+#[test]
+fn line_that_was_set_aside_keeps_its_number_of_tries_and_fails_after_max_tries() {
+    let is_good = Arc::new(AtomicBool::new(false));
+    let seen = is_good.clone();
+    let answer = move |path: &str| match seen.load(Ordering::SeqCst) {
+        true => HttpResponse::new(200).body(content(path)),
+        false => HttpResponse::new(500),
+    };
+    let Some(site) = Site::start_with(answer) else { return };
+    site.add(&["a"]);
+    site.work(&["--max-tries", "3", "--retry-delay", "0.1"]);
+    let failed = site.run(&["failed", &site.queue()]).text();
+    assert!(failed.contains(", 3 tries: "), "{failed}");
+    assert_eq!((site.http.requests().len(), site.count("waiting"), site.count("failed")), (3, 0, 1));
+    site.run(&["failed", &site.queue(), "--retry"]).assert_exit(0);
+    is_good.store(true, Ordering::SeqCst);
+    site.work(&["--max-tries", "1"]).assert_exit(0);
+    assert_eq!((site.count("done"), site.count("failed"), site.count("in_flight")), (1, 0, 0));
+}

@@ -69,7 +69,7 @@ pub(super) struct Text<'a>(Cow<'a, str>);
 
 impl Text<'_> {
     /// Returns the text, or an empty one if it is missing.
-    pub(super) fn or_empty<'t>(text: Option<&'t Self>) -> &'t str {
+    pub(super) fn or_empty(text: Option<&Self>) -> &str {
         text.map_or("", |Text(text)| text)
     }
 }
