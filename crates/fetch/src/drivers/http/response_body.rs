@@ -53,8 +53,8 @@ impl ResponseBody {
     }
 
     /// Returns the body of a response that reqwest received.
-    pub(super) const fn proxied(body: reqwest::Body, unsent: Option<UploadProgress>) -> Self {
-        Self { transport: Transport::Proxied(body), unsent }
+    pub(super) const fn proxied(body: reqwest::Body) -> Self {
+        Self { transport: Transport::Proxied(body), unsent: None }
     }
 
     /// Returns the connection to the pool if the body is at its end.

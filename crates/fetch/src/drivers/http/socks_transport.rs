@@ -1,4 +1,4 @@
-//! Sends an `http:` request through a SOCKS 4 or 5 proxy with reqwest. Each proxy has one client for each runtime.
+//! Sends an `http:` request without a body through a SOCKS 4 or 5 proxy with reqwest. Each proxy has one client for each runtime.
 //!
 //! The clients connect only to addresses that `Connector` has checked. Redirects, retries, Referer and the proxy
 //! variables of the environment are switched off in reqwest, because the engine handles them.
@@ -17,7 +17,6 @@ use super::connection::MAX_HEADERS;
 use super::options::HttpVersion;
 use super::plan::HttpPlan;
 use super::response_body::ResponseBody;
-use super::upload::{Upload, UploadProgress};
 use super::{request_trace, transport_error};
 use crate::net::proxy::Proxy;
 use crate::net::route::Interface;
@@ -57,8 +56,7 @@ pub(super) async fn send_through_socks(
     } else {
         ctx.connector.check_behind_proxy(&plan.host)?;
     }
-    let progress = UploadProgress::begin();
-    let request = build_request(&client.client, url, plan, Upload::new(progress.clone(), false, ctx))?;
+    let request = build_request(&client.client, url, plan);
     ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
     let failed = |error: reqwest::Error| transport_error::proxy_error(error.without_url(), proxy);
     trace::note(&format_args!("through the proxy {proxy}"));
@@ -69,23 +67,16 @@ pub(super) async fn send_through_socks(
         }
         result.map_err(failed)
     };
-    let response = ctx.deadline.bound_reply(|| Some(progress.last_progress()), sent).await?;
+    let response = ctx.deadline.bound_reply(|| None, sent).await?;
     ctx.connector.connection_info().update(|facts| {
         facts.first_byte = Some(Instant::now());
         facts.remote_addr = response.remote_addr();
     });
-    let has_unsent = plan.body.is_some() && response.status().is_success() && !progress.is_sent();
-    let unsent = has_unsent.then_some(progress);
-    Ok(http::Response::from(response).map(|body| ResponseBody::proxied(body, unsent)))
+    Ok(http::Response::from(response).map(ResponseBody::proxied))
 }
 
 /// Builds the request. `Proxy-Authorization` is not for the server.
-fn build_request(
-    client: &Client,
-    url: reqwest::Url,
-    plan: &HttpPlan,
-    upload: Upload,
-) -> Result<reqwest::RequestBuilder, Error> {
+fn build_request(client: &Client, url: reqwest::Url, plan: &HttpPlan) -> reqwest::RequestBuilder {
     let mut headers = plan.headers.clone();
     headers.remove(http::header::PROXY_AUTHORIZATION);
     if let Some(authorization) = &plan.authorization {
@@ -95,10 +86,7 @@ fn build_request(
     if plan.options.version == HttpVersion::Http10 {
         request = request.version(http::Version::HTTP_10);
     }
-    Ok(match &plan.body {
-        Some(body) => request.body(reqwest::Body::wrap(body.open(upload)?)),
-        None => request,
-    })
+    request
 }
 
 /// Returns the URL for reqwest, whose parser normalises URLs. Fails if reqwest would connect to another host than
