@@ -22,3 +22,4 @@ mod response;
 mod save;
 mod shared_by_runtimes;
 mod tls;
+mod uploads;

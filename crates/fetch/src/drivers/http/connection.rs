@@ -154,7 +154,9 @@ impl Connection {
                 exchange.begin(plan, upload);
                 sender.try_send_request(request).await
             }
-            Self::Http2(connection) => connection.send_request(request).await,
+            Self::Http2(connection) => {
+                connection.send_request(request, plan.body.is_some().then_some(upload)).await
+            }
         };
         sent.map_err(|mut error| SendError {
             is_unsent: error.take_message().is_some(),

@@ -171,9 +171,10 @@ async fn exchange_on(
     ctx: &RunContext,
 ) -> Result<Response<ResponseBody>, ExchangeError> {
     let progress = UploadProgress::begin();
-    let awaits_flush = plan.body.is_some() && pooled.connection.exchange().is_some();
-    let upload = Upload::new(progress.clone(), awaits_flush, ctx);
-    let mut request = pooled.connection.build_request(plan, upload)?;
+    let mut request = pooled.connection.build_request(plan, Upload::new(progress.clone(), ctx))?;
+    if plan.body.is_none() {
+        progress.flush();
+    }
     if plan.is_forwarded {
         add_proxy_authorization(&mut request, plan, ctx)?;
     }

@@ -11,9 +11,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::connection_task::ConnectionTask;
 use super::exchange::MAX_HEAD_SIZE;
 use super::http2_stream::CheckedHttp2Stream;
+use super::http2_uploads::Http2Uploads;
 use super::interim::InterimCounter;
 use super::request_body::OutgoingBody;
 use super::transport_error::error_before_response;
+use super::upload::UploadProgress;
 use crate::net::connection_info::Endpoints;
 use crate::{Error, Phase, RunContext};
 
@@ -24,6 +26,7 @@ pub(super) struct Http2Connection {
     _task: Arc<ConnectionTask>,
     endpoints: Endpoints,
     interim: InterimCounter,
+    uploads: Http2Uploads,
 }
 
 impl Http2Connection {
@@ -37,13 +40,14 @@ impl Http2Connection {
         // so a body that is read slowly occupies little memory.
         builder.adaptive_window(true);
         builder.max_header_list_size(u32::try_from(MAX_HEAD_SIZE).unwrap_or(u32::MAX));
-        let interim = InterimCounter::default();
-        let stream = CheckedHttp2Stream::new(stream, interim.clone());
+        let (interim, uploads) = (InterimCounter::default(), Http2Uploads::default());
+        let stream = CheckedHttp2Stream::new(stream, interim.clone(), uploads.clone());
         let handshake =
             async { builder.handshake(TokioIo::new(stream)).await.map_err(error_before_response) };
         let (sender, connection) = ctx.deadline.bound(Phase::Connect, handshake).await?;
         let _task = Arc::new(ConnectionTask::spawn(connection));
-        Ok(Self { sender, _task, endpoints: ctx.connector.connection_info().endpoints(), interim })
+        let endpoints = ctx.connector.connection_info().endpoints();
+        Ok(Self { sender, _task, endpoints, interim, uploads })
     }
 
     /// Waits until the connection can send a request. Returns `false` if it is closed.
@@ -61,11 +65,13 @@ impl Http2Connection {
         self.endpoints
     }
 
-    /// Sends a request and waits for the head of the response.
+    /// Sends a request and waits for the head of the response. `upload` is the progress of its body.
     pub(super) async fn send_request(
         &mut self,
         request: Request<OutgoingBody>,
+        upload: Option<&UploadProgress>,
     ) -> Result<Response<Incoming>, TrySendError<Request<OutgoingBody>>> {
+        upload.into_iter().for_each(|upload| self.uploads.add(upload));
         self.sender.try_send_request(request).await
     }
 }

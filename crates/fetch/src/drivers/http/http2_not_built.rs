@@ -7,6 +7,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::interim::InterimCounter;
 use super::request_body::OutgoingBody;
+use super::upload::UploadProgress;
 use crate::net::connection_info::Endpoints;
 use crate::{Code, Error, Phase, RunContext};
 
@@ -41,6 +42,7 @@ impl Http2Connection {
     pub(super) async fn send_request(
         &mut self,
         _request: Request<OutgoingBody>,
+        _upload: Option<&UploadProgress>,
     ) -> Result<Response<Incoming>, TrySendError<Request<OutgoingBody>>> {
         match *self {}
     }

@@ -1,5 +1,5 @@
 //! Checks the heads of responses in the received bytes of an HTTP/2 connection: hyper reports interim responses of
-//! HTTP/1.1 only, and h2 accepts status 101 and trailers with pseudo-header fields.
+//! HTTP/1.1 only, and h2 accepts status 101 and trailers with pseudo-header fields. Records when request bodies are written.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,6 +10,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::header_block::FirstField;
+use super::http2_uploads::Http2Uploads;
 use super::interim::{InterimCounter, MAX_INTERIM_RESPONSES};
 
 /// Frame types and flags (RFC 9113 §6).
@@ -33,12 +34,20 @@ pub(super) struct CheckedHttp2Stream<S> {
     stream: S,
     scanner: FrameScanner,
     counter: InterimCounter,
+    uploads: Http2Uploads,
 }
 
 impl<S> CheckedHttp2Stream<S> {
-    /// Checks the heads of responses in `stream`, and reports too many interim responses to `counter`.
-    pub(super) fn new(stream: S, counter: InterimCounter) -> Self {
-        Self { stream, scanner: FrameScanner::default(), counter }
+    /// Checks the heads of responses in `stream`, reports too many interim responses to `counter`, and written bytes to
+    /// `uploads`.
+    pub(super) fn new(stream: S, counter: InterimCounter, uploads: Http2Uploads) -> Self {
+        Self { stream, scanner: FrameScanner::default(), counter, uploads }
+    }
+}
+
+impl<S> Drop for CheckedHttp2Stream<S> {
+    fn drop(&mut self) {
+        self.uploads.record_end();
     }
 }
 
@@ -66,7 +75,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for CheckedHttp2Stream<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
+        self.uploads.record_flush();
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

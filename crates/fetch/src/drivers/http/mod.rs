@@ -26,6 +26,8 @@ mod http2_connection;
 mod http2_connection;
 #[cfg(feature = "http2")]
 mod http2_stream;
+#[cfg(feature = "http2")]
+mod http2_uploads;
 #[cfg(feature = "html")]
 mod index_page;
 #[cfg(not(feature = "html"))]

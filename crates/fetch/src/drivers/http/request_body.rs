@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 use bytes::{Bytes, BytesMut};
 use hyper::body::{Body, Frame, SizeHint};
 
-use super::upload::Upload;
+use super::upload::{OutgoingChunk, Upload};
 use crate::{Code, Error, Phase};
 
 /// Maximum number of bytes of a file that are in memory at a time.
@@ -157,9 +157,6 @@ impl OutgoingBody {
                 Ok(chunk) if chunk.is_empty() => self.pieces.pop_front(),
                 Ok(chunk) => {
                     self.rest -= chunk.len() as u64;
-                    if self.rest == 0 {
-                        self.upload.mark_read();
-                    }
                     return Some(Ok(chunk));
                 }
                 Err(error) => return Some(Err(error)),
@@ -182,20 +179,26 @@ fn read_chunk(file: &File, offset: &mut u64, size: u64) -> io::Result<Bytes> {
     Ok(chunk.freeze())
 }
 
+impl Drop for OutgoingBody {
+    fn drop(&mut self) {
+        if self.rest > 0 {
+            self.upload.lose();
+        }
+    }
+}
+
 impl Body for OutgoingBody {
-    type Data = Bytes;
+    type Data = OutgoingChunk;
     type Error = io::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+    ) -> Poll<Option<Result<Frame<OutgoingChunk>, io::Error>>> {
         ready!(self.upload.poll_ready(cx));
         let chunk = self.next_chunk();
-        if let Some(Ok(chunk)) = &chunk {
-            self.upload.record(chunk.len());
-        }
-        Poll::Ready(chunk.map(|chunk| chunk.map(Frame::data)))
+        let is_last = self.rest == 0;
+        Poll::Ready(chunk.map(|chunk| chunk.map(|bytes| Frame::data(self.upload.chunk(bytes, is_last)))))
     }
 
     fn is_end_stream(&self) -> bool {

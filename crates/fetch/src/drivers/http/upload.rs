@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Instant;
 
+use bytes::{Buf, Bytes};
+
 use crate::body::rate::RateLimiter;
 use crate::net::connection_info::ConnectionInfo;
 use crate::{Limits, RunContext};
@@ -15,38 +17,34 @@ pub(super) struct UploadProgress(Arc<Mutex<Progress>>);
 
 #[derive(Debug)]
 struct Progress {
-    last_progress: Instant,
+    last: Instant,
     state: UploadState,
-    /// Woken when the body is sent or the connection fails.
+    /// Waits until the body is sent or lost.
     waker: Option<Waker>,
 }
 
 /// How much of a request body is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UploadState {
-    /// The body has not been read completely.
-    Reading,
-    /// All bytes were read, but may not be written to the connection yet.
-    Read,
-    /// All bytes were written to the connection (HTTP/2: handed to h2).
+    /// Some bytes wait to be read, or for the flow control of HTTP/2.
+    Unsent,
+    /// All bytes are in the buffer of the connection or written.
+    Buffered,
+    /// All bytes were written to the connection.
     Sent,
-    /// The connection closed before the body was sent.
+    /// The connection ended before, or the HTTP/2 stream was reset.
     Lost,
 }
 
 impl UploadProgress {
     /// Returns a progress that advanced now.
     pub(super) fn begin() -> Self {
-        Self(Arc::new(Mutex::new(Progress {
-            last_progress: Instant::now(),
-            state: UploadState::Reading,
-            waker: None,
-        })))
+        Self(Arc::new(Mutex::new(Progress { last: Instant::now(), state: UploadState::Unsent, waker: None })))
     }
 
     /// Returns the moment of the last progress.
-    pub(super) fn last_progress(&self) -> Instant {
-        self.lock().last_progress
+    pub(super) fn last(&self) -> Instant {
+        self.lock().last
     }
 
     /// Returns `true` if the whole body was sent.
@@ -54,15 +52,21 @@ impl UploadProgress {
         self.lock().state == UploadState::Sent
     }
 
-    /// Records that the connection has flushed all buffered bytes.
-    pub(super) fn mark_flushed(&self) {
-        self.advance(UploadState::Read, UploadState::Sent);
+    /// Returns `true` if the body was sent or lost.
+    #[cfg(feature = "http2")]
+    pub(super) fn is_finished(&self) -> bool {
+        matches!(self.lock().state, UploadState::Sent | UploadState::Lost)
     }
 
-    /// Records that the connection has ended.
-    pub(super) fn mark_lost(&self) {
-        self.advance(UploadState::Reading, UploadState::Lost);
-        self.advance(UploadState::Read, UploadState::Lost);
+    /// Records that the connection has written the bytes of its buffer.
+    pub(super) fn flush(&self) {
+        self.advance(UploadState::Buffered, UploadState::Sent);
+    }
+
+    /// Records that the rest of the body will not be sent.
+    pub(super) fn lose(&self) {
+        self.advance(UploadState::Unsent, UploadState::Lost);
+        self.advance(UploadState::Buffered, UploadState::Lost);
     }
 
     /// Returns `true` when the body is sent, or `false` if its connection ended before.
@@ -71,7 +75,7 @@ impl UploadProgress {
         match progress.state {
             UploadState::Sent => Poll::Ready(true),
             UploadState::Lost => Poll::Ready(false),
-            UploadState::Reading | UploadState::Read => {
+            UploadState::Unsent | UploadState::Buffered => {
                 progress.waker = Some(cx.waker().clone());
                 Poll::Pending
             }
@@ -96,54 +100,85 @@ impl UploadProgress {
 pub(super) struct Upload {
     progress: UploadProgress,
     info: ConnectionInfo,
-    /// The connection records when the bytes are written to it ([`UploadProgress::mark_flushed`]).
-    awaits_flush: bool,
     rate: Option<Box<RateLimiter>>,
 }
 
 impl Upload {
-    /// Returns the upload of one attempt, which shares the rate limit of the run. With `awaits_flush`, its connection
-    /// calls [`UploadProgress::mark_flushed`].
-    pub(super) fn new(progress: UploadProgress, awaits_flush: bool, ctx: &RunContext) -> Self {
+    /// Returns the upload of one attempt, which shares the rate limit of the run. Its connection calls
+    /// [`UploadProgress::flush`].
+    pub(super) fn new(progress: UploadProgress, ctx: &RunContext) -> Self {
         let rate = RateLimiter::new(&Limits::default(), ctx.max_rate.clone()).map(Box::new);
-        Self { progress, info: ctx.connector.connection_info().clone(), awaits_flush, rate }
+        Self { progress, info: ctx.connector.connection_info().clone(), rate }
     }
 
     #[cfg(test)]
     pub(super) fn unlimited() -> Self {
-        let (progress, info) = (UploadProgress::begin(), ConnectionInfo::default());
-        Self { progress, info, awaits_flush: false, rate: None }
+        Self { progress: UploadProgress::begin(), info: ConnectionInfo::default(), rate: None }
     }
 
     /// Returns `Ready` when the next chunk may be sent.
     pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         // Waiting for the rate limit is no delay of the server.
-        self.progress.lock().last_progress = Instant::now();
+        self.progress.lock().last = Instant::now();
         if let Some(rate) = &mut self.rate {
             ready!(rate.poll_ready(cx));
         }
         Poll::Ready(())
     }
 
-    /// Records that the whole body was read.
-    pub(super) fn mark_read(&self) {
-        self.progress.advance(UploadState::Reading, UploadState::Read);
-        if !self.awaits_flush {
-            self.progress.mark_flushed();
-        }
+    /// Records that the body is empty.
+    pub(super) fn complete(&self) {
+        self.progress.advance(UploadState::Unsent, UploadState::Buffered);
     }
 
-    /// Records a chunk of `bytes` bytes that is being sent.
-    pub(super) fn record(&mut self, bytes: usize) {
-        self.info.update(|facts| facts.last_sent = Some(Instant::now()));
+    /// Records that the rest of the body will not be read.
+    pub(super) fn lose(&self) {
+        self.progress.lose();
+    }
+
+    /// Returns a chunk to send, which counts towards the rate.
+    pub(super) fn chunk(&mut self, bytes: Bytes, is_last: bool) -> OutgoingChunk {
         if let Some(rate) = &mut self.rate {
-            rate.record(bytes);
+            rate.record(bytes.len());
+        }
+        OutgoingChunk { bytes, is_last, progress: self.progress.clone(), info: self.info.clone() }
+    }
+}
+
+/// A chunk of a body. It records when the connection takes its bytes: HTTP/2 keeps a chunk until the server allows to send
+/// it, and drops it if the stream is reset.
+#[derive(Debug)]
+pub(super) struct OutgoingChunk {
+    bytes: Bytes,
+    is_last: bool,
+    progress: UploadProgress,
+    info: ConnectionInfo,
+}
+
+impl Buf for OutgoingChunk {
+    fn remaining(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn chunk(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.bytes.advance(count);
+        let now = Instant::now();
+        self.progress.lock().last = now;
+        self.info.update(|facts| facts.last_sent = Some(now));
+        if self.is_last && self.bytes.is_empty() {
+            self.progress.advance(UploadState::Unsent, UploadState::Buffered);
         }
     }
 }
 
-impl Drop for Upload {
+impl Drop for OutgoingChunk {
     fn drop(&mut self) {
-        self.progress.advance(UploadState::Reading, UploadState::Lost);
+        if !self.bytes.is_empty() {
+            self.progress.lose();
+        }
     }
 }

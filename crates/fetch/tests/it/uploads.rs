@@ -1,0 +1,125 @@
+//! Request bodies whose response arrives before they are sent: the rest is sent, or the result says that it was not
+//! (docs/spec/cli.md, 15.23).
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+
+use fetch_url::http::{HttpOptions, HttpVersion, RequestBody};
+use fetch_url::{Code, Content, Error, Fetcher, Policy, Request, Retry};
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const WINDOW_UPDATE: u8 = 8;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+/// Entry 8 of the static table of HPACK: `:status: 200`.
+const STATUS_200: &[u8] = &[0x88];
+/// The flow-control windows at the start of a connection (RFC 9113 §6.9.2).
+const INITIAL_WINDOW: usize = 65_535;
+
+/// Starts a server that handles each connection with `serve`, whose results are received.
+fn start_server<T: Send + 'static>(serve: fn(&mut TcpStream) -> T) -> (SocketAddr, Receiver<T>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let (results, received) = channel();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let results = results.clone();
+            std::thread::spawn(move || drop(results.send(serve(&mut stream))));
+        }
+    });
+    (address, received)
+}
+
+async fn sent(address: SocketAddr, body: RequestBody, version: HttpVersion) -> Result<Vec<u8>, Error> {
+    let mut policy = Policy::default();
+    policy.retry = Retry::never();
+    let mut options = HttpOptions::default();
+    (options.method, options.body, options.version) = (Some("PUT".to_owned()), Some(body), version);
+    let request = Request::new(&format!("http://{address}/x"))?.with_extra(options);
+    let response = Fetcher::builder().policy(policy).build().fetch(request).await?;
+    match response.content {
+        Content::Body(body) => body.collect(1 << 20).await,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn sent_by_http2(address: SocketAddr, body: impl Into<RequestBody>) -> Result<Vec<u8>, Error> {
+    sent(address, body.into(), HttpVersion::Http2PriorKnowledge).await
+}
+
+/// Writes a frame. The client may have closed the connection.
+fn frame(stream: &mut TcpStream, kind: u8, flags: u8, id: u32, payload: &[u8]) {
+    let length = u32::try_from(payload.len()).expect("a short frame").to_be_bytes();
+    let _ = stream.write_all(&[&length[1..], &[kind, flags], &id.to_be_bytes(), payload].concat());
+}
+
+/// Reads a frame: type, flags, stream and length of the payload.
+fn read_frame(stream: &mut TcpStream) -> Option<(u8, u8, u32, usize)> {
+    let mut head = [0; 9];
+    stream.read_exact(&mut head).ok()?;
+    let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+    stream.read_exact(&mut vec![0; length]).ok()?;
+    Some((head[3], head[4], u32::from_be_bytes([head[5], head[6], head[7], head[8]]), length))
+}
+
+/// Opens HTTP/2, and sends a response of two bytes as soon as a request has arrived. Returns its stream.
+fn reply_early(stream: &mut TcpStream) -> Option<u32> {
+    stream.read_exact(&mut [0; 24]).ok()?;
+    frame(stream, SETTINGS, 0, 0, &[]);
+    loop {
+        if let (HEADERS, _, id, _) = read_frame(stream)? {
+            frame(stream, HEADERS, END_HEADERS, id, STATUS_200);
+            frame(stream, DATA, END_STREAM, id, b"ok");
+            return Some(id);
+        }
+    }
+}
+
+/// Reads DATA up to its end, or up to `limit` bytes, and opens the windows after each frame if `opens_windows`. Returns the
+/// number of bytes.
+fn read_data(stream: &mut TcpStream, limit: usize, opens_windows: bool) -> usize {
+    let mut received = 0;
+    while received < limit {
+        let Some((kind, flags, id, length)) = read_frame(stream) else { break };
+        if kind != DATA {
+            continue;
+        }
+        received += length;
+        if flags & END_STREAM != 0 {
+            break;
+        }
+        for id in [0, id].into_iter().filter(|_| opens_windows && length > 0) {
+            frame(stream, WINDOW_UPDATE, 0, id, &u32::try_from(length).expect("a length").to_be_bytes());
+        }
+    }
+    received
+}
+
+#[tokio::test]
+async fn http2_body_is_sent_to_its_end_after_an_early_response() {
+    for size in [1, INITIAL_WINDOW + 1, 200_000] {
+        let (address, received) = start_server(|stream| {
+            reply_early(stream);
+            read_data(stream, usize::MAX, true)
+        });
+        assert_eq!(sent_by_http2(address, vec![b'x'; size]).await.expect("a response"), b"ok", "{size}");
+        assert_eq!(received.recv().expect("a result"), size);
+    }
+}
+
+/// The rest of the body waits in h2 until the server opens its window.
+#[tokio::test]
+async fn http2_body_that_waits_at_the_end_of_the_connection_is_truncated() {
+    for rest in [1, 20_000, 100_000] {
+        let (address, received) = start_server(|stream| {
+            reply_early(stream);
+            read_data(stream, INITIAL_WINDOW, false)
+        });
+        let error = sent_by_http2(address, vec![b'x'; INITIAL_WINDOW + rest]).await.expect_err("it was cut");
+        assert_eq!(error.code(), Code::Truncated, "{rest}: {error}");
+        assert_eq!(received.recv().expect("a result"), INITIAL_WINDOW);
+    }
+}
