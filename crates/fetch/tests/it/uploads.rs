@@ -10,6 +10,7 @@ use fetch_url::{Code, Content, Error, Fetcher, Policy, Request, Retry};
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const WINDOW_UPDATE: u8 = 8;
 const END_STREAM: u8 = 1;
@@ -122,4 +123,20 @@ async fn http2_body_that_waits_at_the_end_of_the_connection_is_truncated() {
         assert_eq!(error.code(), Code::Truncated, "{rest}: {error}");
         assert_eq!(received.recv().expect("a result"), INITIAL_WINDOW);
     }
+}
+
+/// RFC 9113 §8.1: a server that has sent a complete response may decline the rest of the request without an error.
+#[tokio::test]
+async fn http2_response_before_a_reset_without_error_is_kept() {
+    fn reset_with(stream: &mut TcpStream, code: u32) {
+        let id = reply_early(stream).unwrap_or(1);
+        frame(stream, RST_STREAM, 0, id, &code.to_be_bytes());
+        while read_frame(stream).is_some() {}
+    }
+    let (no_error, _results) = start_server(|stream| reset_with(stream, 0));
+    let response = sent_by_http2(no_error, vec![b'x'; 200_000]).await.expect("a response");
+    assert_eq!(response, b"ok");
+    let (internal_error, _results) = start_server(|stream| reset_with(stream, 2));
+    let error = sent_by_http2(internal_error, vec![b'x'; 200_000]).await.expect_err("an error");
+    assert_eq!(error.code(), Code::Truncated, "{error}");
 }

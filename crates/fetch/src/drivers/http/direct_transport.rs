@@ -203,7 +203,7 @@ async fn exchange_on(
     if !progress.is_sent() {
         pooled.forbid_reuse();
     }
-    let is_http2 = response.version() == Version::HTTP_2;
+    let http2_upload = (response.version() == Version::HTTP_2).then(|| progress.clone());
     if response.headers().len() > MAX_HEADERS {
         // HTTP/1.1 responses are checked by the parser.
         let detail = format!("more than {MAX_HEADERS} header fields");
@@ -215,7 +215,7 @@ async fn exchange_on(
     // After a refusal, the rest of the body is not sent.
     let unsent = Some(progress).filter(|progress| response.status().is_success() && !progress.is_sent());
     Ok(response.map(|incoming| match plan.options.raw {
-        true => ResponseBody::raw(incoming, pooled, unsent),
-        false => ResponseBody::direct(incoming, pooled, is_http2, unsent),
+        true => ResponseBody::raw(incoming, pooled, http2_upload, unsent),
+        false => ResponseBody::direct(incoming, pooled, http2_upload, unsent),
     }))
 }

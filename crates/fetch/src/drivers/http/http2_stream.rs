@@ -10,15 +10,15 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::header_block::FirstField;
-use super::http2_uploads::Http2Uploads;
+use super::http2_uploads::{Http2Uploads, SentFrames};
 use super::interim::{InterimCounter, MAX_INTERIM_RESPONSES};
 
 /// Frame types and flags (RFC 9113 §6).
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
+pub(super) const DATA: u8 = 0;
+pub(super) const HEADERS: u8 = 1;
+pub(super) const RST_STREAM: u8 = 3;
 const CONTINUATION: u8 = 9;
-const END_STREAM: u8 = 1;
+pub(super) const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 const PADDED: u8 = 8;
 const PRIORITY: u8 = 32;
@@ -35,13 +35,15 @@ pub(super) struct CheckedHttp2Stream<S> {
     scanner: FrameScanner,
     counter: InterimCounter,
     uploads: Http2Uploads,
+    sent_frames: SentFrames,
 }
 
 impl<S> CheckedHttp2Stream<S> {
-    /// Checks the heads of responses in `stream`, reports too many interim responses to `counter`, and written bytes to
-    /// `uploads`.
+    /// Checks the heads of responses in `stream`, reports too many interim responses to `counter`, and the frames that
+    /// concern request bodies to `uploads`.
     pub(super) fn new(stream: S, counter: InterimCounter, uploads: Http2Uploads) -> Self {
-        Self { stream, scanner: FrameScanner::default(), counter, uploads }
+        let scanner = FrameScanner { uploads: uploads.clone(), ..FrameScanner::default() };
+        Self { stream, scanner, counter, uploads, sent_frames: SentFrames::default() }
     }
 }
 
@@ -71,7 +73,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for CheckedHttp2Stream<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for CheckedHttp2Stream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
+        let written = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))?;
+        let Self { sent_frames, uploads, .. } = &mut *self;
+        sent_frames.record(bytes.get(..written).unwrap_or_default(), uploads);
+        Poll::Ready(Ok(written))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -89,7 +94,14 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for CheckedHttp2Stream<S> {
         cx: &mut Context<'_>,
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bytes)
+        let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(cx, bytes))?;
+        let Self { sent_frames, uploads, .. } = &mut *self;
+        let mut left = written;
+        for slice in bytes {
+            sent_frames.record(slice.get(..left.min(slice.len())).unwrap_or_default(), uploads);
+            left = left.saturating_sub(slice.len());
+        }
+        Poll::Ready(Ok(written))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -128,6 +140,14 @@ struct FrameScanner {
     payload: usize,
     block: Option<HeaderBlock>,
     streams: HashMap<u32, StreamHeads>,
+    reset: Option<StreamReset>,
+    uploads: Http2Uploads,
+}
+
+/// A RST_STREAM frame that is being received.
+struct StreamReset {
+    stream: u32,
+    code: Vec<u8>,
 }
 
 /// A header block that is being received, in a HEADERS frame and CONTINUATION frames.
@@ -179,8 +199,13 @@ impl FrameScanner {
             DATA if flags & END_STREAM == 0 => {
                 self.streams.entry(stream).or_default().is_answered = true;
             }
-            DATA | RST_STREAM => {
+            DATA => {
                 self.streams.remove(&stream);
+                self.uploads.record_response_end(stream);
+            }
+            RST_STREAM => {
+                self.streams.remove(&stream);
+                self.reset = Some(StreamReset { stream, code: Vec::new() });
             }
             _ => {}
         }
@@ -196,6 +221,14 @@ impl FrameScanner {
         if let Some(block) = &mut self.block {
             let free = MAX_BLOCK_START - block.start.len();
             block.start.extend_from_slice(&bytes[..free.min(bytes.len())]);
+        }
+        if let Some(reset) = &mut self.reset {
+            // h2 rejects a frame whose payload is not a code of 4 bytes.
+            reset.code.extend_from_slice(&bytes[..bytes.len().min(4)]);
+            if self.payload == 0 {
+                self.uploads.record_reset(reset.stream, &reset.code);
+                self.reset = None;
+            }
         }
         self.end_block_at_end_of_frame()
     }
@@ -223,6 +256,7 @@ impl FrameScanner {
         }
         if block.flags & END_STREAM != 0 {
             self.streams.remove(&block.stream);
+            self.uploads.record_response_end(block.stream);
             return Ok(());
         }
         heads.is_answered |= matches!(field, FirstField::Status(Some(200..)));

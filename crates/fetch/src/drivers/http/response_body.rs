@@ -11,6 +11,7 @@ use super::connection_pool::PooledConnection;
 use super::exchange::SharedExchange;
 use super::transport_error;
 use super::upload::UploadProgress;
+use crate::net::trace;
 use crate::{ByteSource, Code, Error, Phase};
 
 /// The body of a response. It ends when the body of the request is sent, too.
@@ -23,7 +24,12 @@ pub(super) struct ResponseBody {
 /// The body as the connection delivers it.
 enum Transport {
     /// Over a direct connection, which returns to the pool at the end of the body.
-    Direct { incoming: Incoming, pooled: Option<PooledConnection>, is_http2: bool },
+    Direct {
+        incoming: Incoming,
+        pooled: Option<PooledConnection>,
+        /// Over HTTP/2: the progress of the request body.
+        http2_upload: Option<UploadProgress>,
+    },
     /// Over a direct HTTP/1 connection, as received: without decoding the transfer coding. `incoming` finds the end.
     Raw { incoming: Incoming, pooled: PooledConnection },
     /// Through a SOCKS proxy, over HTTP/1.
@@ -35,20 +41,25 @@ impl ResponseBody {
     pub(super) fn direct(
         incoming: Incoming,
         pooled: PooledConnection,
-        is_http2: bool,
+        http2_upload: Option<UploadProgress>,
         unsent: Option<UploadProgress>,
     ) -> Self {
-        let transport = Transport::Direct { incoming, pooled: Some(pooled), is_http2 };
+        let transport = Transport::Direct { incoming, pooled: Some(pooled), http2_upload };
         let mut body = Self { transport, unsent };
         body.release_at_end();
         body
     }
 
     /// Returns the undecoded body of a response over `pooled`. An HTTP/2 body has no transfer coding.
-    pub(super) fn raw(incoming: Incoming, pooled: PooledConnection, unsent: Option<UploadProgress>) -> Self {
+    pub(super) fn raw(
+        incoming: Incoming,
+        pooled: PooledConnection,
+        http2_upload: Option<UploadProgress>,
+        unsent: Option<UploadProgress>,
+    ) -> Self {
         match pooled.connection.exchange() {
             Some(_) => Self { transport: Transport::Raw { incoming, pooled }, unsent },
-            None => Self::direct(incoming, pooled, true, unsent),
+            None => Self::direct(incoming, pooled, http2_upload, unsent),
         }
     }
 
@@ -69,10 +80,14 @@ impl ResponseBody {
     }
 
     /// Returns `true` if an HTTP/2 stream ended without END_STREAM. hyper reports a reset with NO_ERROR as a normal
-    /// end, but the body is incomplete (RFC 9113 §8.1).
+    /// end, but the body is incomplete (RFC 9113 §8.1), unless END_STREAM was before the reset: then the server only declines
+    /// the rest of the request.
     fn was_reset(&self) -> bool {
         match &self.transport {
-            Transport::Direct { incoming, is_http2, .. } => *is_http2 && !incoming.is_end_stream(),
+            Transport::Direct { incoming, http2_upload: Some(upload), .. } => {
+                !incoming.is_end_stream() && !upload.is_declined()
+            }
+            Transport::Direct { .. } => false,
             Transport::Raw { .. } | Transport::Proxied(_) => false,
         }
     }
@@ -84,6 +99,9 @@ impl ResponseBody {
             return Poll::Ready(polled);
         };
         let is_sent = ready!(unsent.poll_sent(cx));
+        if unsent.is_declined() {
+            trace::note(&"the server replied without reading the whole body of the request");
+        }
         self.unsent = None;
         Poll::Ready(if is_sent { None } else { Some(Err(incomplete_upload_error())) })
     }

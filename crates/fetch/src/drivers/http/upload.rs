@@ -34,6 +34,9 @@ enum UploadState {
     Sent,
     /// The connection ended before, or the HTTP/2 stream was reset.
     Lost,
+    /// The server has sent a complete response and needs no more of the body.
+    #[cfg_attr(not(feature = "http2"), allow(dead_code, reason = "HTTP/1 servers do not decline a body"))]
+    Declined,
 }
 
 impl UploadProgress {
@@ -55,7 +58,18 @@ impl UploadProgress {
     /// Returns `true` if the body was sent or lost.
     #[cfg(feature = "http2")]
     pub(super) fn is_finished(&self) -> bool {
-        matches!(self.lock().state, UploadState::Sent | UploadState::Lost)
+        matches!(self.lock().state, UploadState::Sent | UploadState::Lost | UploadState::Declined)
+    }
+
+    /// Records that the server has sent a complete response and needs no more of the body.
+    #[cfg(feature = "http2")]
+    pub(super) fn decline(&self) {
+        self.advance(UploadState::Unsent, UploadState::Declined);
+    }
+
+    /// Returns `true` if the server has sent a complete response and needs no more of the body.
+    pub(super) fn is_declined(&self) -> bool {
+        self.lock().state == UploadState::Declined
     }
 
     /// Records that the connection has written the bytes of its buffer.
@@ -69,11 +83,11 @@ impl UploadProgress {
         self.advance(UploadState::Buffered, UploadState::Lost);
     }
 
-    /// Returns `true` when the body is sent, or `false` if its connection ended before.
+    /// Returns `true` when the body is sent or declined, or `false` if its connection ended before.
     pub(super) fn poll_sent(&self, cx: &mut Context<'_>) -> Poll<bool> {
         let mut progress = self.lock();
         match progress.state {
-            UploadState::Sent => Poll::Ready(true),
+            UploadState::Sent | UploadState::Declined => Poll::Ready(true),
             UploadState::Lost => Poll::Ready(false),
             UploadState::Unsent | UploadState::Buffered => {
                 progress.waker = Some(cx.waker().clone());
