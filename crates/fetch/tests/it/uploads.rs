@@ -140,3 +140,19 @@ async fn http2_response_before_a_reset_without_error_is_kept() {
     let error = sent_by_http2(internal_error, vec![b'x'; 200_000]).await.expect_err("an error");
     assert_eq!(error.code(), Code::Truncated, "{error}");
 }
+
+#[tokio::test]
+async fn http2_file_that_has_become_shorter_is_a_usage_error() {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    file.as_file().set_len(50_000).expect("set size");
+    let body = RequestBody::file(file.path()).expect("a regular file");
+    file.as_file().set_len(10_000).expect("set size");
+    let (address, _results) = start_server(|stream| {
+        let _ = stream.read_exact(&mut [0; 24]);
+        frame(stream, SETTINGS, 0, 0, &[]);
+        while read_frame(stream).is_some() {}
+    });
+    let error = sent_by_http2(address, body).await.expect_err("the file is shorter");
+    assert_eq!(error.code(), Code::Usage, "{error}");
+    assert!(error.to_string().contains("shorter"), "{error}");
+}

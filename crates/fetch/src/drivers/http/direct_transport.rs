@@ -190,6 +190,9 @@ async fn exchange_on(
     let mut response = match answer {
         Ok(response) => response,
         Err(SendError { error, is_unsent, is_head_incomplete }) => {
+            if let Some(failure) = progress.read_failure() {
+                return Err(failure.with_source(error).into());
+            }
             let is_refused = transport_error::is_unprocessed(&error);
             let error = connection_error(error);
             return Err(ExchangeError {

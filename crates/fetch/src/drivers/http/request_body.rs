@@ -197,6 +197,9 @@ impl Body for OutgoingBody {
     ) -> Poll<Option<Result<Frame<OutgoingChunk>, io::Error>>> {
         ready!(self.upload.poll_ready(cx));
         let chunk = self.next_chunk();
+        if let Some(Err(error)) = &chunk {
+            self.upload.fail(error);
+        }
         let is_last = self.rest == 0;
         Poll::Ready(chunk.map(|chunk| chunk.map(|bytes| Frame::data(self.upload.chunk(bytes, is_last)))))
     }

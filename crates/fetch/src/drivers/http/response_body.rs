@@ -102,8 +102,10 @@ impl ResponseBody {
         if unsent.is_declined() {
             trace::note(&"the server replied without reading the whole body of the request");
         }
+        let lost = || unsent.read_failure().unwrap_or_else(incomplete_upload_error);
+        let result = if is_sent { None } else { Some(Err(lost())) };
         self.unsent = None;
-        Poll::Ready(if is_sent { None } else { Some(Err(incomplete_upload_error())) })
+        Poll::Ready(result)
     }
 
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {

@@ -1,5 +1,6 @@
 //! How the body of a request is sent: its rate, when it last advanced, and whether it was sent to its end.
 
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Instant;
@@ -8,7 +9,7 @@ use bytes::{Buf, Bytes};
 
 use crate::body::rate::RateLimiter;
 use crate::net::connection_info::ConnectionInfo;
-use crate::{Limits, RunContext};
+use crate::{Code, Error, Limits, Phase, RunContext};
 
 /// The progress of a request body. The body, its connection and the request that waits for the response share it: the
 /// reply timeout begins again whenever bytes are sent.
@@ -21,6 +22,8 @@ struct Progress {
     state: UploadState,
     /// Waits until the body is sent or lost.
     waker: Option<Waker>,
+    /// The reason why the body could not be read.
+    read_failure: Option<String>,
 }
 
 /// How much of a request body is sent.
@@ -42,7 +45,12 @@ enum UploadState {
 impl UploadProgress {
     /// Returns a progress that advanced now.
     pub(super) fn begin() -> Self {
-        Self(Arc::new(Mutex::new(Progress { last: Instant::now(), state: UploadState::Unsent, waker: None })))
+        Self(Arc::new(Mutex::new(Progress {
+            last: Instant::now(),
+            state: UploadState::Unsent,
+            waker: None,
+            read_failure: None,
+        })))
     }
 
     /// Returns the moment of the last progress.
@@ -70,6 +78,12 @@ impl UploadProgress {
     /// Returns `true` if the server has sent a complete response and needs no more of the body.
     pub(super) fn is_declined(&self) -> bool {
         self.lock().state == UploadState::Declined
+    }
+
+    /// Returns the error of a body that could not be read. h2 does not report it.
+    pub(super) fn read_failure(&self) -> Option<Error> {
+        let detail = self.lock().read_failure.clone()?;
+        Some(Error::new(Code::Usage, Phase::Request, detail))
     }
 
     /// Records that the connection has written the bytes of its buffer.
@@ -143,6 +157,11 @@ impl Upload {
     /// Records that the body is empty.
     pub(super) fn complete(&self) {
         self.progress.advance(UploadState::Unsent, UploadState::Buffered);
+    }
+
+    /// Records that the body cannot be read.
+    pub(super) fn fail(&self, error: &io::Error) {
+        self.progress.lock().read_failure = Some(error.to_string());
     }
 
     /// Records that the rest of the body will not be read.
