@@ -156,3 +156,24 @@ async fn http2_file_that_has_become_shorter_is_a_usage_error() {
     assert_eq!(error.code(), Code::Usage, "{error}");
     assert!(error.to_string().contains("shorter"), "{error}");
 }
+
+/// RFC 9112 §9.5: the response may arrive although the body cannot be written any more.
+#[tokio::test]
+async fn response_before_the_connection_is_closed_during_the_body_is_read() {
+    fn reply_and_close(stream: &mut TcpStream, status: &str) {
+        let _ = stream.read(&mut [0; 100]);
+        let _ = write!(stream, "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+    }
+    let body = || RequestBody::from(vec![b'x'; 16 << 20]);
+    for _ in 0..5 {
+        let (address, _results) = start_server(|stream| reply_and_close(stream, "413 Too Large"));
+        let error = sent(address, body(), HttpVersion::Http1).await.expect_err("a refusal");
+        assert_eq!(error.code(), Code::HttpError, "{error}");
+        let (address, _results) = start_server(|stream| reply_and_close(stream, "201 Created"));
+        let error = sent(address, body(), HttpVersion::Http1).await.expect_err("the body is not sent");
+        assert_eq!(error.code(), Code::Truncated, "{error}");
+        let (address, _results) = start_server(|stream| drop(stream.read(&mut [0; 100])));
+        let error = sent(address, body(), HttpVersion::Http1).await.expect_err("no response");
+        assert_eq!(error.code(), Code::EmptyReply, "{error}");
+    }
+}

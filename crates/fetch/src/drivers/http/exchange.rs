@@ -77,9 +77,14 @@ impl SharedExchange {
 
     /// Records that the connection has ended.
     pub(super) fn record_end(&self) {
-        if let Some(upload) = &self.lock().upload {
-            upload.mark_lost();
-        }
+        self.record_write_failure();
+    }
+
+    /// Records that nothing more can be written. Returns `false` if the request has no body.
+    pub(super) fn record_write_failure(&self) -> bool {
+        let exchange = self.lock();
+        exchange.upload.iter().for_each(UploadProgress::lose);
+        exchange.upload.is_some()
     }
 
     /// Returns `true` if a byte has arrived since [`Self::begin`].

@@ -23,6 +23,8 @@ pub(super) struct WatchedStream<S> {
     ready: BytesMut,
     /// The head of a request in the caller's spelling, while it is being written.
     respelled: Vec<u8>,
+    /// The server has closed the connection while the body of a request was written.
+    has_write_failed: bool,
 }
 
 impl<S> WatchedStream<S> {
@@ -33,6 +35,7 @@ impl<S> WatchedStream<S> {
             partial_head: BytesMut::new(),
             ready: BytesMut::new(),
             respelled: Vec::new(),
+            has_write_failed: false,
         }
     }
 }
@@ -79,6 +82,18 @@ impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
 }
 
 impl<S: AsyncWrite + Unpin> WatchedStream<S> {
+    /// Returns the result of writing, or `Pending` after the server has closed the connection while the body of a request
+    /// was written: hyper then reads the response, which may have arrived (RFC 9112 §9.5), and reading ends the exchange.
+    fn written<T>(&mut self, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
+        if let Poll::Ready(Err(error)) = &polled
+            && matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset)
+        {
+            self.has_write_failed = self.exchange.record_write_failure();
+        }
+        if self.has_write_failed { Poll::Pending } else { polled }
+    }
+
     /// Writes the rest of the respelled head, which has the length of what hyper writes. Returns `None` if there is no
     /// such head.
     fn poll_write_respelled(
@@ -100,10 +115,14 @@ impl<S: AsyncWrite + Unpin> WatchedStream<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.poll_write_respelled(cx, bytes) {
+        if self.has_write_failed {
+            return Poll::Pending;
+        }
+        let polled = match self.poll_write_respelled(cx, bytes) {
             Some(polled) => polled,
             None => Pin::new(&mut self.stream).poll_write(cx, bytes),
-        }
+        };
+        self.written(polled)
     }
 
     fn poll_write_vectored(
@@ -111,11 +130,15 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        if self.has_write_failed {
+            return Poll::Pending;
+        }
         let first = slices.iter().find(|slice| !slice.is_empty());
-        match first.and_then(|first| self.poll_write_respelled(cx, first)) {
+        let polled = match first.and_then(|first| self.poll_write_respelled(cx, first)) {
             Some(polled) => polled,
             None => Pin::new(&mut self.stream).poll_write_vectored(cx, slices),
-        }
+        };
+        self.written(polled)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -123,7 +146,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
+        if self.has_write_failed {
+            return Poll::Pending;
+        }
+        let polled = Pin::new(&mut self.stream).poll_flush(cx);
+        ready!(self.written(polled))?;
         self.exchange.record_flush();
         Poll::Ready(Ok(()))
     }
