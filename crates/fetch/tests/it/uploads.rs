@@ -177,3 +177,19 @@ async fn response_before_the_connection_is_closed_during_the_body_is_read() {
         assert_eq!(error.code(), Code::EmptyReply, "{error}");
     }
 }
+
+#[tokio::test]
+async fn endless_size_line_of_a_chunk_is_rejected() {
+    let (address, _results) = start_server(|stream| {
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n");
+        while stream.write_all(&[b'0'; 65536]).is_ok() {}
+    });
+    let mut policy = Policy::default();
+    policy.retry = Retry::never();
+    let fetcher = Fetcher::builder().policy(policy).build();
+    let response = fetcher.get(&format!("http://{address}/x")).await.expect("a response");
+    let Content::Body(body) = response.content else { panic!("a body") };
+    let error = body.collect(1 << 20).await.expect_err("no end");
+    assert_eq!(error.code(), Code::PeerMisbehaved, "{error}");
+}

@@ -4,8 +4,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::{Bytes, BytesMut};
-use memchr::{memchr_iter, memchr2};
+use memchr::{memchr, memchr_iter, memchr2};
 
+use super::chunk_sizes::{ChunkSizes, SizeLineTooLong};
 use super::plan::HttpPlan;
 use super::spellings::Spellings;
 use super::upload::UploadProgress;
@@ -29,6 +30,8 @@ struct Exchange {
     /// The head of the final response, up to [`MAX_HEAD_SIZE`].
     head: Vec<u8>,
     is_head_complete: bool,
+    /// Reads the body if it is chunked.
+    chunk_sizes: Option<ChunkSizes>,
     /// The bytes of the body, if the caller wants them undecoded.
     raw_body: Option<BytesMut>,
     /// The length of the body is not taken from Content-Length.
@@ -99,7 +102,7 @@ impl SharedExchange {
     }
 
     /// Records bytes that have arrived. Returns `true` if the head of the final response is complete or too large.
-    pub(super) fn record(&self, bytes: &[u8]) -> bool {
+    pub(super) fn record(&self, bytes: &[u8]) -> Result<bool, SizeLineTooLong> {
         self.lock().record(bytes)
     }
 
@@ -129,13 +132,10 @@ impl SharedExchange {
 }
 
 impl Exchange {
-    fn record(&mut self, bytes: &[u8]) -> bool {
+    fn record(&mut self, bytes: &[u8]) -> Result<bool, SizeLineTooLong> {
         self.has_received |= !bytes.is_empty();
         if self.is_head_complete {
-            if let Some(body) = &mut self.raw_body {
-                body.extend_from_slice(bytes);
-            }
-            return true;
+            return self.record_body(bytes).map(|()| true);
         }
         let mut scanned = self.head.len().saturating_sub(3);
         self.head.extend_from_slice(bytes);
@@ -147,12 +147,17 @@ impl Exchange {
             }
             self.is_head_complete = true;
             let body = self.head.split_off(end);
-            if let Some(raw) = &mut self.raw_body {
-                raw.extend_from_slice(&body);
-            }
-            return true;
+            self.chunk_sizes = is_chunked(&self.head).then(ChunkSizes::default);
+            return self.record_body(&body).map(|()| true);
         }
-        self.head.len() > MAX_HEAD_SIZE
+        Ok(self.head.len() > MAX_HEAD_SIZE)
+    }
+
+    fn record_body(&mut self, bytes: &[u8]) -> Result<(), SizeLineTooLong> {
+        if let Some(raw) = &mut self.raw_body {
+            raw.extend_from_slice(bytes);
+        }
+        self.chunk_sizes.as_mut().map_or(Ok(()), |sizes| sizes.read(bytes))
     }
 }
 
@@ -189,6 +194,19 @@ fn is_interim(head: &[u8]) -> bool {
     words.nth(1).is_some_and(|status| status.first() == Some(&b'1') && !status.starts_with(b"101"))
 }
 
+/// Returns `true` if the last transfer coding of a head is chunked.
+fn is_chunked(head: &[u8]) -> bool {
+    let mut fields = head.split(|byte| *byte == b'\n').filter_map(|line| {
+        let colon = memchr(b':', line)?;
+        line.split_at_checked(colon)
+    });
+    fields.any(|(name, value)| {
+        let value = value.trim_ascii_end();
+        let last = value.len().saturating_sub(b"chunked".len());
+        name.eq_ignore_ascii_case(b"transfer-encoding") && value[last..].eq_ignore_ascii_case(b"chunked")
+    })
+}
+
 /// Writes `new` in place of each field name in `head` that equals `name` without regard to case and has its length.
 fn rename_field(head: &mut [u8], name: &[u8], new: &[u8]) {
     for line in head.split_mut(|byte| *byte == b'\n') {
@@ -215,7 +233,7 @@ mod tests {
     fn names_after(pieces: &[&[u8]]) -> Option<Vec<String>> {
         let exchange = SharedExchange::default();
         for piece in pieces {
-            exchange.record(piece);
+            exchange.record(piece).expect("short lines");
         }
         let received = exchange.take_fields()?;
         assert_eq!(received.count, received.fields.len());

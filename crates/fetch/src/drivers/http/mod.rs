@@ -5,6 +5,7 @@
 
 mod authorization;
 mod challenge;
+mod chunk_sizes;
 mod connection;
 mod connection_pool;
 mod connection_task;

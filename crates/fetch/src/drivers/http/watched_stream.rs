@@ -49,7 +49,7 @@ impl<S: AsyncRead + Unpin> WatchedStream<S> {
             let mut piece = ReadBuf::new(&mut piece);
             ready!(Pin::new(&mut self.stream).poll_read(cx, &mut piece))?;
             self.partial_head.extend_from_slice(piece.filled());
-            let is_complete = self.exchange.record(piece.filled());
+            let is_complete = record(&self.exchange, piece.filled())?;
             if is_complete || piece.filled().is_empty() {
                 self.ready = std::mem::take(&mut self.partial_head);
                 hide_length(&mut self.ready);
@@ -76,9 +76,16 @@ impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
         }
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
-        self.exchange.record(buffer.filled().get(before..).unwrap_or_default());
+        record(&self.exchange, buffer.filled().get(before..).unwrap_or_default())?;
         Poll::Ready(Ok(()))
     }
+}
+
+/// Records bytes that have arrived. Returns `true` if the head of the response is complete or too large.
+fn record(exchange: &SharedExchange, bytes: &[u8]) -> io::Result<bool> {
+    let failed =
+        |_| io::Error::new(io::ErrorKind::InvalidData, "the line with the size of a chunk is too long");
+    exchange.record(bytes).map_err(failed)
 }
 
 impl<S: AsyncWrite + Unpin> WatchedStream<S> {
