@@ -58,6 +58,8 @@ pub struct Meta {
     /// `true` if a body that breaks off may be requested again from its beginning although it cannot be continued: the
     /// object has an entity tag or a modification time, and the request changes nothing.
     pub(crate) is_repeatable: bool,
+    /// The request had a body, so the response is not the object whose modification time is a condition.
+    pub(crate) answers_body: bool,
 }
 
 /// The times of the steps of a request, measured from its start, and the addresses of the connection. A reused
@@ -110,6 +112,7 @@ impl Meta {
             timings: Timings::default(),
             secrets: Vec::new(),
             is_repeatable: false,
+            answers_body: false,
         }
     }
 }

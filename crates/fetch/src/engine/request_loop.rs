@@ -218,9 +218,10 @@ async fn attempt(
 }
 
 /// Replaces the content by [`Content::Unchanged`] if the condition of the request is not met. Not every
-/// server checks the condition itself.
+/// server checks the condition itself. The response to a body has another modification time than the object.
 fn apply_condition(mut response: Response, request: &Request) -> Response {
-    let is_met = request.condition().is_none_or(|condition| condition.is_met_by(response.meta.head.modified));
+    let condition = request.condition().filter(|_| !response.meta.answers_body);
+    let is_met = condition.is_none_or(|condition| condition.is_met_by(response.meta.head.modified));
     if !is_met && response.status_error.is_none() && !matches!(response.content, Content::Head) {
         response.content = Content::Unchanged;
     }

@@ -6,7 +6,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 
 use fetch_url::http::{HttpOptions, HttpVersion, RequestBody};
-use fetch_url::{Code, Content, Error, Fetcher, Policy, Request, Retry};
+use fetch_url::{Code, Condition, Content, Error, Fetcher, Policy, Request, Retry};
+use fetch_url_tests::{HttpResponse, HttpServer};
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
@@ -176,6 +177,26 @@ async fn response_before_the_connection_is_closed_during_the_body_is_read() {
         let error = sent(address, body(), HttpVersion::Http1).await.expect_err("no response");
         assert_eq!(error.code(), Code::EmptyReply, "{error}");
     }
+}
+
+/// The response to a PUT has its own modification time.
+#[tokio::test]
+async fn time_condition_does_not_apply_to_the_response_to_a_body() {
+    let modified = |_: &_| {
+        HttpResponse::new(200).header("Last-Modified", "Mon, 01 Jan 2018 00:00:00 GMT").body("stored")
+    };
+    let server = HttpServer::start(modified).expect("a server");
+    let request = |options| {
+        let request = Request::new(&server.url("/x")).expect("a request");
+        request.only_if(Condition::ModifiedSince(1_577_836_800)).with_extra(options)
+    };
+    let fetcher = Fetcher::builder().build();
+    let mut options = HttpOptions::default();
+    let unchanged = fetcher.fetch(request(options.clone())).await.expect("a response");
+    assert!(matches!(unchanged.content, Content::Unchanged), "{unchanged:?}");
+    options.body = Some("x".into());
+    let response = fetcher.fetch(request(options)).await.expect("a response");
+    assert_eq!(response.bytes().await.expect("a body"), &b"stored"[..]);
 }
 
 #[tokio::test]

@@ -290,6 +290,7 @@ fn response_meta(plan: &HttpPlan, response: &IncomingResponse, reply: String) ->
     meta.suggested_name = headers
         .get(CONTENT_DISPOSITION)
         .and_then(|value| super::content_disposition::file_name(value.as_bytes()));
+    meta.answers_body = plan.body.is_some();
     meta.status = Some(response.status().as_u16());
     meta.protocol = protocol_name(response.version());
     meta.reply = Some(format!("{} {reply}", meta.protocol.unwrap_or("HTTP")));
