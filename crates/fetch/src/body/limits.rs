@@ -18,6 +18,8 @@ pub(crate) struct BodyLimits {
     pub(crate) limits: Limits,
     deadline: Deadline,
     connection_info: ConnectionInfo,
+    /// Bytes of the request body that were sent before the response.
+    sent_before: u64,
     idle_timer: Option<Pin<Box<Sleep>>>,
     /// The rate limit of the fetcher.
     max_rate: Option<Arc<SharedRate>>,
@@ -45,7 +47,8 @@ impl BodyLimits {
     ) -> Self {
         let rate = RateLimiter::new(&limits, max_rate.cloned()).map(Box::new);
         let (max_rate, connection_info) = (max_rate.cloned(), connection_info.clone());
-        Self { limits, deadline, connection_info, idle_timer: None, max_rate, rate, url: None }
+        let sent_before = connection_info.facts().sent_bytes;
+        Self { limits, deadline, connection_info, sent_before, idle_timer: None, max_rate, rate, url: None }
     }
 
     /// Sets the URL of the response.
@@ -90,6 +93,7 @@ impl BodyLimits {
         if rate.poll_ready(cx).is_ready() {
             return Poll::Ready(Ok(()));
         }
+        rate.record_sent(self.connection_info.facts().sent_bytes.saturating_sub(self.sent_before));
         match (self.deadline.check(), rate.poll_too_slow(cx)) {
             (Err(error), _) | (Ok(()), Poll::Ready(error)) => Poll::Ready(Err(error)),
             (Ok(()), Poll::Pending) => Poll::Pending,
@@ -111,8 +115,11 @@ impl BodyLimits {
     /// Returns `Ready` when no data arrived within the idle timeout, or the transfer is slower than the
     /// minimum rate.
     pub(crate) fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
-        if let Some(Poll::Ready(error)) = self.rate.as_mut().map(|rate| rate.poll_too_slow(cx)) {
-            return Poll::Ready(error);
+        if let Some(rate) = &mut self.rate {
+            rate.record_sent(self.connection_info.facts().sent_bytes.saturating_sub(self.sent_before));
+            if let Poll::Ready(error) = rate.poll_too_slow(cx) {
+                return Poll::Ready(error);
+            }
         }
         loop {
             let deadline = self.deadline;

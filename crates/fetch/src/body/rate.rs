@@ -137,6 +137,8 @@ struct MinRateCheck {
     /// Start of the current interval; `received` counts the bytes since then.
     started: Instant,
     received: u64,
+    /// Bytes of the request body that were counted.
+    sent: u64,
     timer: Timer,
 }
 
@@ -150,6 +152,7 @@ impl RateLimiter {
             time: min_rate.time,
             started: now,
             received: 0,
+            sent: 0,
             timer: Timer::default(),
         });
         let is_any = max_rate.is_some() || min_rate.is_some();
@@ -177,6 +180,14 @@ impl RateLimiter {
         }
         if let Some(min_rate) = &mut self.min_rate {
             min_rate.received = min_rate.received.saturating_add(bytes as u64);
+        }
+    }
+
+    /// Records the total number of bytes of the request body that were sent meanwhile. They count for the minimum rate.
+    pub(super) fn record_sent(&mut self, total: u64) {
+        if let Some(min_rate) = &mut self.min_rate {
+            min_rate.received = min_rate.received.saturating_add(total.saturating_sub(min_rate.sent));
+            min_rate.sent = total;
         }
     }
 
@@ -210,6 +221,28 @@ mod tests {
         assert!(RateLimiter::new(&limits, None).is_none());
         limits.min_rate = Some(MinRate { bytes_per_second: 10, time: Duration::from_secs(1) });
         assert!(RateLimiter::new(&limits, None).is_some());
+    }
+
+    #[tokio::test]
+    async fn sent_bytes_count_for_the_minimum_rate() {
+        let min_rate = Some(MinRate { bytes_per_second: 1, time: Duration::from_millis(2) });
+        let mut limiter =
+            RateLimiter::new(&Limits { min_rate, ..Limits::default() }, None).expect("a limiter");
+        let mut polls = 0;
+        let sending = std::future::poll_fn(|cx| {
+            polls += 1;
+            limiter.record_sent(polls);
+            match polls {
+                10 => Poll::Ready(None),
+                _ => limiter.poll_too_slow(cx).map(Some),
+            }
+        });
+        assert!(sending.await.is_none(), "each interval has a byte");
+        let idle = std::future::poll_fn(|cx| {
+            limiter.record_sent(10);
+            limiter.poll_too_slow(cx)
+        });
+        assert_eq!(idle.await.code(), Code::TimedOut);
     }
 
     /// Serves `chunks` chunks of the transfers, whose chunks have these sizes, and returns the bytes of each.

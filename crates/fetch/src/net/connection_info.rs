@@ -24,6 +24,8 @@ pub(crate) struct ConnectionFacts {
     pub(crate) last_received: Option<Instant>,
     /// The time at which bytes of a request body were last sent.
     pub(crate) last_sent: Option<Instant>,
+    /// Number of bytes of a request body that were sent.
+    pub(crate) sent_bytes: u64,
     pub(crate) remote_addr: Option<SocketAddr>,
     pub(crate) local_addr: Option<SocketAddr>,
     /// Number of connections that were opened.

@@ -201,7 +201,10 @@ impl Buf for OutgoingChunk {
         self.bytes.advance(count);
         let now = Instant::now();
         self.progress.lock().last = now;
-        self.info.update(|facts| facts.last_sent = Some(now));
+        self.info.update(|facts| {
+            facts.last_sent = Some(now);
+            facts.sent_bytes = facts.sent_bytes.saturating_add(count as u64);
+        });
         if self.is_last && self.bytes.is_empty() {
             self.progress.advance(UploadState::Unsent, UploadState::Buffered);
         }
