@@ -52,12 +52,14 @@ impl ContentCoding {
     /// `Code::PeerMisbehaved` for an unknown coding, and for more than one.
     pub(super) fn from_headers(headers: &HeaderMap) -> Result<Option<Self>, Error> {
         let unsupported = |why: String| Err(Error::new(Code::PeerMisbehaved, Phase::Reply, why));
-        let codings = listed_names(headers, &CONTENT_ENCODING);
+        let mut codings = listed_names(headers, &CONTENT_ENCODING);
+        // The name of no coding (RFC 9110 §8.4.1).
+        codings.retain(|coding| coding != "identity");
         match codings.as_slice() {
             [] => Ok(None),
             [one] => match one.as_str() {
                 // Some servers name no coding "none".
-                "identity" | "none" => Ok(None),
+                "none" => Ok(None),
                 #[cfg(feature = "brotli")]
                 "br" => Ok(Some(Self::Brotli)),
                 "deflate" => Ok(Some(Self::Deflate)),
@@ -333,5 +335,27 @@ impl AsyncRead for EncodedReader {
         into.put_slice(&chunk[..count]);
         self.consume(count);
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identity_is_no_coding_wherever_it_is_named() {
+        let coding = |value: &'static str| {
+            let value = http::HeaderValue::from_static(value);
+            ContentCoding::from_headers(&HeaderMap::from_iter([(CONTENT_ENCODING, value)]))
+        };
+        for value in ["gzip, identity", "identity,gzip", "Identity, gzip , identity"] {
+            assert_eq!(coding(value).expect("one coding"), Some(ContentCoding::Gzip), "{value}");
+        }
+        for value in ["identity", "identity, identity", "none", ""] {
+            assert_eq!(coding(value).expect("no coding"), None, "{value}");
+        }
+        for value in ["gzip, gzip", "none, gzip"] {
+            assert_eq!(coding(value).expect_err("two codings").code(), Code::PeerMisbehaved, "{value}");
+        }
     }
 }
