@@ -104,6 +104,8 @@ impl CookieStore {
         for line in file.split(|&byte| byte == b'\n') {
             read.add_line(parse_file_line(line, now), &mut index);
         }
+        // A cookie that has expired replaces an earlier line of its name (RFC 6265 §5.3).
+        read.store.cookies.retain(|cookie| !cookie.is_expired(now));
         read.store.file_count = read.store.cookies.len();
         Ok(read)
     }

@@ -291,6 +291,7 @@ fn netscape_files_are_read_and_written() {
     assert!(text.contains("\n#HttpOnly_h.example\tFALSE\t/a\tTRUE\t1900000000\thttponly\tv 2\n"));
     assert!(text.contains("\n.h.example\tTRUE\t/\tFALSE\t1900000000\tdomain\tv3\n"));
     assert!(text.contains("\n::1\tFALSE\t/\tFALSE\t0\tsix\tv6\n"));
+    assert!(!text.contains("long ago"), "an expired cookie is not written");
 }
 
 #[test]
