@@ -173,7 +173,7 @@ async fn exchange_on(
     let progress = UploadProgress::begin();
     let mut request = pooled.connection.build_request(plan, Upload::new(progress.clone(), ctx))?;
     if plan.body.is_none() {
-        progress.flush();
+        progress.mark_flushed();
     }
     if plan.is_forwarded {
         add_proxy_authorization(&mut request, plan, ctx)?;

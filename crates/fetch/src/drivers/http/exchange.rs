@@ -86,7 +86,7 @@ impl SharedExchange {
     /// Records that nothing more can be written. Returns `false` if the request has no body.
     pub(super) fn record_write_failure(&self) -> bool {
         let exchange = self.lock();
-        exchange.upload.iter().for_each(UploadProgress::lose);
+        exchange.upload.iter().for_each(UploadProgress::mark_lost);
         exchange.upload.is_some()
     }
 

@@ -33,14 +33,14 @@ impl Http2Uploads {
     /// Records that the connection has written the bytes of its buffer.
     pub(super) fn record_flush(&self) {
         self.lock().unsent.retain(|upload| {
-            upload.flush();
+            upload.mark_flushed();
             !upload.is_finished()
         });
     }
 
     /// Records that the connection has ended.
     pub(super) fn record_end(&self) {
-        self.lock().unsent.drain(..).for_each(|upload| upload.lose());
+        self.lock().unsent.drain(..).for_each(|upload| upload.mark_lost());
     }
 
     /// Records a frame that was written.
@@ -70,7 +70,7 @@ impl Http2Uploads {
             && code == NO_ERROR
             && open.streams.is_empty()
         {
-            upload.decline();
+            upload.mark_declined();
         }
     }
 

@@ -182,7 +182,7 @@ fn read_chunk(file: &File, offset: &mut u64, size: u64) -> io::Result<Bytes> {
 impl Drop for OutgoingBody {
     fn drop(&mut self) {
         if self.rest > 0 {
-            self.upload.lose();
+            self.upload.mark_lost();
         }
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct UploadProgress(Arc<Mutex<Progress>>);
 
 #[derive(Debug)]
 struct Progress {
-    last: Instant,
+    last_progress: Instant,
     state: UploadState,
     /// Waits until the body is sent or lost.
     waker: Option<Waker>,
@@ -46,7 +46,7 @@ impl UploadProgress {
     /// Returns a progress that advanced now.
     pub(super) fn begin() -> Self {
         Self(Arc::new(Mutex::new(Progress {
-            last: Instant::now(),
+            last_progress: Instant::now(),
             state: UploadState::Unsent,
             waker: None,
             read_failure: None,
@@ -54,8 +54,8 @@ impl UploadProgress {
     }
 
     /// Returns the moment of the last progress.
-    pub(super) fn last(&self) -> Instant {
-        self.lock().last
+    pub(super) fn last_progress(&self) -> Instant {
+        self.lock().last_progress
     }
 
     /// Returns `true` if the whole body was sent.
@@ -71,7 +71,7 @@ impl UploadProgress {
 
     /// Records that the server has sent a complete response and needs no more of the body.
     #[cfg(feature = "http2")]
-    pub(super) fn decline(&self) {
+    pub(super) fn mark_declined(&self) {
         self.advance(UploadState::Unsent, UploadState::Declined);
     }
 
@@ -87,12 +87,12 @@ impl UploadProgress {
     }
 
     /// Records that the connection has written the bytes of its buffer.
-    pub(super) fn flush(&self) {
+    pub(super) fn mark_flushed(&self) {
         self.advance(UploadState::Buffered, UploadState::Sent);
     }
 
     /// Records that the rest of the body will not be sent.
-    pub(super) fn lose(&self) {
+    pub(super) fn mark_lost(&self) {
         self.advance(UploadState::Unsent, UploadState::Lost);
         self.advance(UploadState::Buffered, UploadState::Lost);
     }
@@ -133,7 +133,7 @@ pub(super) struct Upload {
 
 impl Upload {
     /// Returns the upload of one attempt, which shares the rate limit of the run. Its connection calls
-    /// [`UploadProgress::flush`].
+    /// [`UploadProgress::mark_flushed`].
     pub(super) fn new(progress: UploadProgress, ctx: &RunContext) -> Self {
         let rate = RateLimiter::new(&Limits::default(), ctx.max_rate.clone()).map(Box::new);
         Self { progress, info: ctx.connector.connection_info().clone(), rate }
@@ -147,7 +147,7 @@ impl Upload {
     /// Returns `Ready` when the next chunk may be sent.
     pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         // Waiting for the rate limit is no delay of the server.
-        self.progress.lock().last = Instant::now();
+        self.progress.lock().last_progress = Instant::now();
         if let Some(rate) = &mut self.rate {
             ready!(rate.poll_ready(cx));
         }
@@ -155,7 +155,7 @@ impl Upload {
     }
 
     /// Records that the body is empty.
-    pub(super) fn complete(&self) {
+    pub(super) fn mark_read(&self) {
         self.progress.advance(UploadState::Unsent, UploadState::Buffered);
     }
 
@@ -165,8 +165,8 @@ impl Upload {
     }
 
     /// Records that the rest of the body will not be read.
-    pub(super) fn lose(&self) {
-        self.progress.lose();
+    pub(super) fn mark_lost(&self) {
+        self.progress.mark_lost();
     }
 
     /// Returns a chunk to send, which counts towards the rate.
@@ -200,7 +200,7 @@ impl Buf for OutgoingChunk {
     fn advance(&mut self, count: usize) {
         self.bytes.advance(count);
         let now = Instant::now();
-        self.progress.lock().last = now;
+        self.progress.lock().last_progress = now;
         self.info.update(|facts| {
             facts.last_sent = Some(now);
             facts.sent_bytes = facts.sent_bytes.saturating_add(count as u64);
@@ -214,7 +214,7 @@ impl Buf for OutgoingChunk {
 impl Drop for OutgoingChunk {
     fn drop(&mut self) {
         if !self.bytes.is_empty() {
-            self.progress.lose();
+            self.progress.mark_lost();
         }
     }
 }
