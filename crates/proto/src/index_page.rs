@@ -5,6 +5,7 @@
 //! element or at a `<br>`, may contain its modification time and size. If not, the text of that line before its first
 //! link may. Rounded sizes (`1.2K`) are ignored, and times without a zone are read as UTC.
 
+mod child_entry;
 mod listing_signs;
 mod open_elements;
 mod open_row;
@@ -15,7 +16,8 @@ mod stray_text;
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use fetch_url_core::{PercentEncoded, parse, resolve_reference};
+use child_entry::{canonical_url, child_entry, plain_child};
+use fetch_url_core::resolve_reference;
 use html5gum::{Error, StartTag, Token};
 use listing_signs::ListingSigns;
 pub(crate) use listing_signs::sorts_columns;
@@ -26,8 +28,8 @@ use other_links::OtherLinks;
 use row_metadata::RowMetadata;
 use stray_text::{StrayText, is_link_text};
 
+use crate::Entry;
 use crate::html_tokens::HtmlTokens;
-use crate::{Entry, EntryKind};
 
 /// The maximum length of a reference in bytes.
 const MAX_REFERENCE_BYTES: usize = 8 * 1024;
@@ -45,6 +47,8 @@ pub struct IndexPage {
     has_other_base: bool,
     /// The last link, while the text after it is being read.
     row: Option<OpenRow>,
+    /// The URL of the last entry that a line end completed.
+    ended_url: Option<String>,
     line_start: LineStart,
     is_finished: bool,
     /// The page looks like an index page: it has a link of any kind, or a title such as `Index of`.
@@ -72,6 +76,7 @@ impl IndexPage {
             has_other_base: false,
             directory,
             row: None,
+            ended_url: None,
             line_start: LineStart::default(),
             is_finished: false,
             is_index: false,
@@ -208,8 +213,11 @@ impl IndexPage {
             None if !self.is_navigation(&href) => self.other_links.begin(Some(&href)),
             _ => self.other_links.end(),
         }
-        let is_same = matches!((&self.row, &entry), (Some(row), Some(entry)) if row.entry.url == entry.url);
-        if is_same {
+        let is_same = |entry: &Entry| match &self.row {
+            Some(row) => row.entry.url == entry.url,
+            None => self.ended_url == entry.url,
+        };
+        if entry.as_ref().is_some_and(is_same) {
             return None;
         }
         if entry.is_some() {
@@ -254,7 +262,9 @@ impl IndexPage {
     /// Ends a line, and completes its entry.
     fn end_line(&mut self) -> Option<Entry> {
         self.line_start.end_line();
-        self.end_row()
+        let ended = self.end_row();
+        ended.iter().for_each(|entry| self.ended_url.clone_from(&entry.url));
+        ended
     }
 
     /// Adds text to the open row, and searches it for the title of an index page. Returns the entry that a line end in the
@@ -338,60 +348,6 @@ impl Iterator for IndexPage {
             }
         }
     }
-}
-
-/// Returns the entry of a reference that is only a name of unreserved characters (RFC 3986 §2.3), with or without a slash
-/// at its end. Most references of index pages are such names, so their URLs are built without parsing.
-fn plain_child(directory: &str, href: &str) -> Option<Entry> {
-    let (name, kind) = match href.strip_suffix('/') {
-        Some(name) => (name, EntryKind::Directory),
-        None => (href, EntryKind::File),
-    };
-    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
-    if !is_plain || matches!(name, "" | "." | "..") || directory.is_empty() {
-        return None;
-    }
-    Some(Entry { name: name.into(), url: Some(format!("{directory}{href}")), ..Entry::new(kind) })
-}
-
-/// Returns the entry of `url` if it is directly below `directory`. Percent-encoding is ignored in the comparison.
-fn child_entry(directory: &str, url: &str) -> Option<Entry> {
-    let url = canonical_url(url.split('#').next().unwrap_or(url))?;
-    let url = without_typecode(url);
-    let (start, below) = url.split_at(url.trim_end_matches('/').rfind('/')? + 1);
-    if start != directory && decode_segments(start) != decode_segments(directory) {
-        return None;
-    }
-    let name = below.strip_suffix('/').unwrap_or(below);
-    if name.is_empty() || name.contains(['/', '?']) {
-        return None;
-    }
-    let kind = if below.ends_with('/') { EntryKind::Directory } else { EntryKind::File };
-    let name = PercentEncoded::from(name).decode().into_owned();
-    Some(Entry { name, url: Some(url), ..Entry::new(kind) })
-}
-
-/// Removes the typecode of an ftp URL, which is no part of the name (RFC 1738 §3.2.2): squid links to each file a second
-/// time with `;type=i`.
-fn without_typecode(mut url: String) -> String {
-    let is_ftp = url.starts_with("ftp:") || url.starts_with("ftps:");
-    let typecode = url.rfind(';').filter(|_| is_ftp);
-    if let Some(start) = typecode.filter(|start| {
-        matches!(url[start + 1..].to_ascii_lowercase().as_str(), "type=a" | "type=d" | "type=i")
-    }) {
-        url.truncate(start);
-    }
-    url
-}
-
-/// Returns the segments between the slashes, percent-decoded.
-fn decode_segments(url: &str) -> Vec<Vec<u8>> {
-    url.split('/').map(|part| PercentEncoded::from(part).decode().into_owned()).collect()
-}
-
-/// Returns the URL in its canonical spelling, without user name and password.
-fn canonical_url(url: &str) -> Option<String> {
-    Some(parse(url).ok()?.url.with_user_info(None).to_string())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Index pages of real servers, and hostile ones.
 
 use super::*;
+use crate::EntryKind;
 
 const LISTED_TIME: i64 = 786_285_240;
 
