@@ -4,7 +4,6 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
 
-use super::StartedResponse;
 use crate::Error;
 
 /// The download of one segment.
@@ -18,13 +17,14 @@ struct Running<'s> {
     complete_before: usize,
 }
 
-/// Fetches all segments with `fetch`, and waits until they are complete or one fails.
+/// Fetches all segments with `fetch`, and waits until they are complete or one fails. `started` has the requests that are
+/// sent already.
 ///
 /// If `refuses_connection` says that the server allows fewer connections, the segment waits until another one is
 /// complete, and is then fetched again, over its connection. The last segment that is running does not wait.
-pub(super) async fn join_segments<'s, F>(
-    started: Vec<Option<StartedResponse>>,
-    fetch: impl Fn(usize, Option<StartedResponse>) -> F,
+pub(super) async fn join_segments<'s, R, F>(
+    started: Vec<Option<R>>,
+    fetch: impl Fn(usize, Option<R>) -> F,
     refuses_connection: impl Fn(&Error) -> bool,
 ) -> Result<(), Error>
 where

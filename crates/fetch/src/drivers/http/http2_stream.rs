@@ -10,18 +10,11 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::header_block::FirstField;
+use super::http2_frames::{
+    CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PADDED, PRIORITY, RST_STREAM,
+};
 use super::http2_uploads::{Http2Uploads, SentFrames};
 use super::interim::{InterimCounter, MAX_INTERIM_RESPONSES};
-
-/// Frame types and flags (RFC 9113 §6).
-pub(super) const DATA: u8 = 0;
-pub(super) const HEADERS: u8 = 1;
-pub(super) const RST_STREAM: u8 = 3;
-const CONTINUATION: u8 = 9;
-pub(super) const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
-const PADDED: u8 = 8;
-const PRIORITY: u8 = 32;
 
 /// Maximum number of streams that are counted at a time. Streams that the client has reset stay in the table until it
 /// is full.

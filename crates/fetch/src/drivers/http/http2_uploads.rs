@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::http2_stream::{DATA, END_STREAM, HEADERS, RST_STREAM};
+use super::http2_frames::{DATA, END_STREAM, HEADERS, RST_STREAM};
 use super::upload::UploadProgress;
 
 /// The error code of a server that needs no more of the request (RFC 9113 §8.1).

@@ -26,6 +26,8 @@ mod http2_connection;
 #[path = "http2_not_built.rs"]
 mod http2_connection;
 #[cfg(feature = "http2")]
+mod http2_frames;
+#[cfg(feature = "http2")]
 mod http2_stream;
 #[cfg(feature = "http2")]
 mod http2_uploads;
