@@ -139,19 +139,21 @@ fn file_is_sent_as_a_whole_if_the_server_accepts_it_early() {
     }
     let dir = temp_dir();
     fs::write(dir.path().join("large"), vec![b'x'; SIZE]).expect("a file");
+    let socks = ProxyServer::socks5().expect("a proxy on loopback");
+    let proxy = socks.url();
     for reply in [
         "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 204 No Content\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
     ] {
-        for option in ["-T", "-F"] {
+        for (option, proxy) in [("-T", ""), ("-F", ""), ("-T", proxy.as_str()), ("-F", proxy.as_str())] {
             let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
             let url = format!("http://{}/x", listener.local_addr().expect("an address"));
             let server = thread::spawn(move || serve(listener.accept().expect("a connection").0, reply));
             let file = if option == "-T" { "large" } else { "f=@large" };
-            run_fetch_url_in(dir.path(), ["--retry", "0", option, file, &url]).assert_exit(0);
-            assert!(server.join().expect("a server") > SIZE, "{option} {reply:?}");
+            run_fetch_url_in(dir.path(), ["--retry", "0", "-x", proxy, option, file, &url]).assert_exit(0);
+            assert!(server.join().expect("a server") > SIZE, "{option} {proxy:?} {reply:?}");
         }
     }
 }
