@@ -221,6 +221,8 @@ impl Part {
         if self.file_id.is_none() {
             match unnamed_file::link(&self.file, &self.paths.target, &self.paths) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    // The file of the other process stays, so there is nothing to resume.
+                    self.is_resumable = false;
                     return Err(self.target_created_error());
                 }
                 Err(_) => self.give_part_name().and_then(|()| self.set_final_metadata(None))?,
@@ -287,10 +289,8 @@ impl Part {
         self.file_id.is_some_and(|id| is_file_at(id, &self.paths.part))
     }
 
-    /// Returns the error for a target that did not exist when the download began. The file of the other process stays, so
-    /// there is nothing to resume.
-    fn target_created_error(&mut self) -> Error {
-        self.is_resumable = false;
+    /// Returns the error for a target that did not exist when the download began.
+    fn target_created_error(&self) -> Error {
         let target = &self.paths.target;
         let error = if self.options.no_clobber {
             exists_error(target)
@@ -312,7 +312,7 @@ impl Part {
 
     /// Renames the file to its final name. Only the file that had this name from the start is replaced, unless another one
     /// is put there at the moment of the rename.
-    fn rename(&mut self) -> Result<(), Error> {
+    fn rename(&self) -> Result<(), Error> {
         let PartPaths { target, part, .. } = &self.paths;
         let renamed = match &self.replaced {
             Some(replaced) if !self.options.no_clobber => {

@@ -299,26 +299,6 @@ fn begin_resumable(path: &std::path::Path) -> Target {
     Sink::file(file).begin(&meta).expect("a target")
 }
 
-#[test]
-fn part_file_is_removed_if_another_process_has_created_the_file() {
-    for replaces in [false, true] {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path().join("x");
-        if replaces {
-            std::fs::write(&path, "old").expect("a file");
-        }
-        let mut target = begin_resumable(&path);
-        target.write(&[vec![b'x'; 70_000].into()]).expect("written");
-        assert!(directory.path().join("x.fetch-url.part").exists());
-        let other = directory.path().join("y");
-        std::fs::write(&other, "of another process").expect("a file");
-        std::fs::rename(&other, &path).expect("renamed");
-        assert_eq!(target.finish().expect_err("a conflict").code(), Code::Usage);
-        assert_eq!(std::fs::read(&path).expect("a file"), b"of another process");
-        assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 1);
-    }
-}
-
 fn part_of(target: &mut Target) -> &mut super::part::Part {
     let TargetKind::Part(part) = &mut target.kind else { panic!("another kind of target") };
     part
