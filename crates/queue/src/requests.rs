@@ -1,4 +1,5 @@
-//! The requests for the lines of one consumer: those of a bucket, or those that are set aside. They share a subscription, so that a request is one message to the server.
+//! The requests for the lines of one consumer: those of a bucket, or those that are set aside. They share a subscription,
+//! so that a request is one message to the server.
 
 use std::time::Duration;
 

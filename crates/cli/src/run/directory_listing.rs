@@ -14,7 +14,8 @@ use super::transfer::with_observer;
 use crate::job::MirrorJob;
 use crate::report::TransferReport;
 
-/// Fetches the listing of a directory. If the format of an FTP listing is unknown, fetches the list of names. `number` identifies it in the events of the run.
+/// Fetches the listing of a directory. If the format of an FTP listing is unknown, fetches the list of names. `number`
+/// identifies it in the events of the run.
 pub(super) async fn fetch_listing(
     number: usize,
     directory: &DirEntry,

@@ -47,7 +47,7 @@ impl BodyLimits {
     ) -> Self {
         let rate = RateLimiter::new(&limits, max_rate.cloned()).map(Box::new);
         let (max_rate, connection_info) = (max_rate.cloned(), connection_info.clone());
-        let sent_before = connection_info.facts().sent_bytes;
+        let sent_before = if rate.is_some() { connection_info.facts().sent_bytes } else { 0 };
         Self { limits, deadline, connection_info, sent_before, idle_timer: None, max_rate, rate, url: None }
     }
 
@@ -93,7 +93,7 @@ impl BodyLimits {
         if rate.poll_ready(cx).is_ready() {
             return Poll::Ready(Ok(()));
         }
-        rate.record_sent(self.connection_info.facts().sent_bytes.saturating_sub(self.sent_before));
+        rate.record_sent(sent_since(&self.connection_info, self.sent_before));
         match (self.deadline.check(), rate.poll_too_slow(cx)) {
             (Err(error), _) | (Ok(()), Poll::Ready(error)) => Poll::Ready(Err(error)),
             (Ok(()), Poll::Pending) => Poll::Pending,
@@ -116,7 +116,7 @@ impl BodyLimits {
     /// minimum rate.
     pub(crate) fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
         if let Some(rate) = &mut self.rate {
-            rate.record_sent(self.connection_info.facts().sent_bytes.saturating_sub(self.sent_before));
+            rate.record_sent(sent_since(&self.connection_info, self.sent_before));
             if let Poll::Ready(error) = rate.poll_too_slow(cx) {
                 return Poll::Ready(error);
             }
@@ -142,4 +142,9 @@ impl BodyLimits {
             }
         }
     }
+}
+
+/// Returns the number of bytes of the request body that were sent after the first `before` bytes.
+fn sent_since(connection_info: &ConnectionInfo, before: u64) -> u64 {
+    connection_info.facts().sent_bytes.saturating_sub(before)
 }

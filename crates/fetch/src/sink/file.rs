@@ -294,8 +294,8 @@ impl FileSink {
         }
     }
 
-    /// Prepares the file for the body that `meta` describes, of `length` bytes if that is known. The body is appended to the partial download or to the
-    /// kept bytes, or written from the start.
+    /// Prepares the file for the body that `meta` describes, of `length` bytes if that is known. The body is appended to the
+    /// partial download or to the kept bytes, or written from the start.
     pub(super) fn begin(
         self,
         meta: &Meta,

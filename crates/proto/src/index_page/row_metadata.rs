@@ -39,9 +39,7 @@ impl RowMetadata {
         }
         found
     }
-}
 
-impl RowMetadata {
     /// Parses the text before a link: the first date, and the last size, because `ls -l` writes the number of links before
     /// the size. `-rw-r--r--  1  1234  Nov 22  2026`, `Nov 22  2026  1234  B`, `11/22/2026  8:45 AM  1234`.
     pub(super) fn parse_before_link(text: &str) -> Self {

@@ -85,7 +85,13 @@ impl Transfer {
                 let terminator_check = self.terminator_check();
                 Body::from_source(self, Some(size), proof).with_terminator_check(terminator_check)
             }
-            _ => Body::from_source(self, announced, Proof::Assumed("the server does not report the size")),
+            _ => {
+                let proof = match announced {
+                    Some(_) => "the server states the size only in the reply 150",
+                    None => "the server does not report the size",
+                };
+                Body::from_source(self, announced, Proof::Assumed(proof))
+            }
         }
     }
 

@@ -71,7 +71,7 @@ impl SharedExchange {
         };
     }
 
-    /// Records that the connection has written what it had to write.
+    /// Records that the connection has flushed all buffered bytes.
     pub(super) fn record_flush(&self) {
         if let Some(upload) = &self.lock().upload {
             upload.mark_flushed();

@@ -87,8 +87,9 @@ impl ResponseBody {
             Transport::Direct { incoming, http2_upload: Some(upload), .. } => {
                 !incoming.is_end_stream() && !upload.is_declined()
             }
-            Transport::Direct { .. } => false,
-            Transport::Raw { .. } | Transport::Proxied(_) => false,
+            Transport::Direct { http2_upload: None, .. } | Transport::Raw { .. } | Transport::Proxied(_) => {
+                false
+            }
         }
     }
 

@@ -1,4 +1,5 @@
-//! Sends an `http:` request without a body through a SOCKS 4 or 5 proxy with reqwest. Each proxy has one client for each runtime.
+//! Sends an `http:` request without a body through a SOCKS 4 or 5 proxy with reqwest. Each proxy has one client for each
+//! runtime.
 //!
 //! The clients connect only to addresses that `Connector` has checked. Redirects, retries, Referer and the proxy
 //! variables of the environment are switched off in reqwest, because the engine handles them.

@@ -1,5 +1,5 @@
-//! The two ways to send a request: over a connection of this driver, or, for `http:` without a body
-//! through a SOCKS proxy, with reqwest.
+//! The two ways to send a request: over a connection of this driver, or, for `http:` without a body through a SOCKS proxy,
+//! with reqwest.
 
 use std::sync::Arc;
 
@@ -44,8 +44,9 @@ impl Transports {
     }
 }
 
-/// Returns `true` if the request can be sent with reqwest, which does not report when a body is sent. With a login, reqwest sends no user name to SOCKS 4 proxies, and
-/// does not offer to SOCKS 5 proxies to connect without it. Over TLS, its HTTP/2 connections fail when servers close them.
+/// Returns `true` if the request can be sent with reqwest, which does not report when a body is sent. With a login, reqwest
+/// sends no user name to SOCKS 4 proxies, and does not offer to SOCKS 5 proxies to connect without it. Over TLS, its HTTP/2
+/// connections fail when servers close them.
 fn can_use_reqwest(proxy: &Proxy, plan: &HttpPlan) -> bool {
     let is_plain = plan.body.is_none() && !plan.is_tls && !plan.needs_own_transport();
     !proxy.kind.is_http() && proxy.login.is_none() && is_plain
