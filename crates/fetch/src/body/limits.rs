@@ -21,6 +21,8 @@ pub(crate) struct BodyLimits {
     /// Bytes of the request body that were sent before the response.
     sent_before: u64,
     idle_timer: Option<Pin<Box<Sleep>>>,
+    /// The idle timeout has expired, and the source is polled once more.
+    is_expired: bool,
     /// The rate limit of the fetcher.
     max_rate: Option<Arc<SharedRate>>,
     /// `None` if neither a rate limit nor a minimum rate is set.
@@ -48,7 +50,17 @@ impl BodyLimits {
         let rate = RateLimiter::new(&limits, max_rate.cloned()).map(Box::new);
         let (max_rate, connection_info) = (max_rate.cloned(), connection_info.clone());
         let sent_before = if rate.is_some() { connection_info.facts().sent_bytes } else { 0 };
-        Self { limits, deadline, connection_info, sent_before, idle_timer: None, max_rate, rate, url: None }
+        Self {
+            limits,
+            deadline,
+            connection_info,
+            sent_before,
+            idle_timer: None,
+            is_expired: false,
+            max_rate,
+            rate,
+            url: None,
+        }
     }
 
     /// Sets the URL of the response.
@@ -80,7 +92,7 @@ impl BodyLimits {
     /// # Errors
     /// `Code::TimedOut` if the total time is over.
     pub(crate) fn check_deadline(&mut self) -> Result<(), Error> {
-        self.idle_timer = None;
+        (self.idle_timer, self.is_expired) = (None, false);
         self.deadline.check()
     }
 
@@ -113,7 +125,8 @@ impl BodyLimits {
     }
 
     /// Returns `Ready` when no data arrived within the idle timeout, or the transfer is slower than the
-    /// minimum rate.
+    /// minimum rate. After the idle timeout the source is polled once more: it may end because of the timeout
+    /// ([`IdleEnd`](crate::time::idle_end::IdleEnd)).
     pub(crate) fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
         if let Some(rate) = &mut self.rate {
             rate.record_sent(sent_since(&self.connection_info, self.sent_before));
@@ -122,29 +135,75 @@ impl BodyLimits {
             }
         }
         loop {
-            let deadline = self.deadline;
+            if !self.is_expired {
+                ready!(self.poll_idle_timer(cx));
+            }
+            match self.idle_end_after_progress() {
+                Some(until) => {
+                    (self.idle_timer, self.is_expired) = (Some(Box::pin(sleep_until(until))), false)
+                }
+                None if self.is_expired => return Poll::Ready(self.deadline.idle_error()),
+                None => {
+                    self.is_expired = true;
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+            }
+        }
+    }
+
+    /// Returns `Ready` when the idle timer has expired, unless the process did not run at that moment.
+    fn poll_idle_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let deadline = self.deadline;
+        loop {
             let arm = || Box::pin(sleep_until(deadline.idle_end(Instant::now())));
             let timer = self.idle_timer.get_or_insert_with(arm);
             let end = timer.deadline();
             ready!(timer.as_mut().poll(cx));
             self.idle_timer = None;
-            if deadline.may_restart_idle_timeout(end) {
-                continue;
-            }
-            let facts = self.connection_info.facts();
-            let last_progress = facts.last_received.max(facts.last_sent).map(Instant::from_std);
-            match last_progress
-                .map(|last_progress| deadline.idle_end(last_progress))
-                .filter(|until| *until > Instant::now())
-            {
-                Some(until) => self.idle_timer = Some(Box::pin(sleep_until(until))),
-                None => return Poll::Ready(deadline.idle_error()),
+            if !deadline.may_restart_idle_timeout(end) {
+                return Poll::Ready(());
             }
         }
+    }
+
+    /// Returns the end of the idle timeout, counted from the last byte received or sent, or `None` if it is over.
+    fn idle_end_after_progress(&self) -> Option<Instant> {
+        let facts = self.connection_info.facts();
+        let last_progress = facts.last_received.max(facts.last_sent).map(Instant::from_std)?;
+        Some(self.deadline.idle_end(last_progress)).filter(|until| *until > Instant::now())
     }
 }
 
 /// Returns the number of bytes of the request body that were sent after the first `before` bytes.
 fn sent_since(connection_info: &ConnectionInfo, before: u64) -> u64 {
     connection_info.facts().sent_bytes.saturating_sub(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::Timeouts;
+
+    /// A source that ends one poll after the end of the idle timeout, as [`IdleEnd`](crate::time::idle_end::IdleEnd) may.
+    #[tokio::test]
+    async fn source_that_ends_with_the_idle_timeout_does_not_fail() {
+        let idle = Duration::from_millis(20);
+        let deadline = Deadline::start(Timeouts { idle, ..Timeouts::default() });
+        let mut limits = BodyLimits::new(Limits::default(), None, deadline, &ConnectionInfo::default());
+        let end = Instant::now() + idle;
+        let mut has_ended = false;
+        let result = poll_fn(|cx| {
+            if std::mem::replace(&mut has_ended, Instant::now() >= end) {
+                return Poll::Ready(None);
+            }
+            limits.poll_expired(cx).map(Some)
+        });
+        assert!(result.await.is_none(), "the source was not polled again");
+        let stalled = poll_fn(|cx| limits.poll_expired(cx)).await;
+        assert_eq!(stalled.code(), crate::Code::TimedOut);
+    }
 }

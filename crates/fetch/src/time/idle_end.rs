@@ -23,12 +23,14 @@ impl IdleEnd {
         Self { deadline, info: info.clone(), timer: Timer::default() }
     }
 
-    /// Returns `Ready` if no byte arrived within the idle timeout, unless the total time is over. This is not later than
-    /// the timeout of the body, so that the response can end before the body fails.
+    /// Returns `Ready` if no byte arrived within the idle timeout, unless the total time is over. The clock decides, so that
+    /// this is ready when the limits of the body poll the source for the last time; the timer wakes the task.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let last_received = self.info.facts().last_received.map_or_else(Instant::now, Instant::from_std);
         let end = self.deadline.idle_end(last_received);
-        ready!(self.timer.poll_after(end.into_std(), Duration::ZERO, cx));
+        if Instant::now() < end {
+            ready!(self.timer.poll_after(end.into_std(), Duration::ZERO, cx));
+        }
         if self.deadline.check().is_err() { Poll::Pending } else { Poll::Ready(()) }
     }
 }
