@@ -1,6 +1,7 @@
 //! Request bodies whose response arrives before they are sent: the rest is sent, or the result says that it was not
 //! (docs/spec/cli.md, 15.23).
 
+use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
@@ -8,6 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use fetch_url::http::{HttpOptions, HttpVersion, RequestBody};
 use fetch_url::{Code, Condition, Content, Error, Fetcher, Policy, Request, Retry};
 use fetch_url_tests::{HttpResponse, HttpServer};
+use tokio::task::JoinSet;
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
@@ -35,13 +37,26 @@ fn start_server<T: Send + 'static>(serve: fn(&mut TcpStream) -> T) -> (SocketAdd
     (address, received)
 }
 
-async fn sent(address: SocketAddr, body: RequestBody, version: HttpVersion) -> Result<Vec<u8>, Error> {
+fn fetcher() -> Fetcher {
     let mut policy = Policy::default();
     policy.retry = Retry::never();
+    Fetcher::builder().policy(policy).build()
+}
+
+async fn sent(address: SocketAddr, body: RequestBody, version: HttpVersion) -> Result<Vec<u8>, Error> {
+    sent_with(&fetcher(), address, body, version).await
+}
+
+async fn sent_with(
+    fetcher: &Fetcher,
+    address: SocketAddr,
+    body: RequestBody,
+    version: HttpVersion,
+) -> Result<Vec<u8>, Error> {
     let mut options = HttpOptions::default();
     (options.method, options.body, options.version) = (Some("PUT".to_owned()), Some(body), version);
     let request = Request::new(&format!("http://{address}/x"))?.with_extra(options);
-    let response = Fetcher::builder().policy(policy).build().fetch(request).await?;
+    let response = fetcher.fetch(request).await?;
     match response.content {
         Content::Body(body) => body.collect(1 << 20).await,
         other => panic!("{other:?}"),
@@ -140,6 +155,42 @@ async fn http2_response_before_a_reset_without_error_is_kept() {
     let (internal_error, _results) = start_server(|stream| reset_with(stream, 2));
     let error = sent_by_http2(internal_error, vec![b'x'; 200_000]).await.expect_err("an error");
     assert_eq!(error.code(), Code::Truncated, "{error}");
+}
+
+/// nginx replies to several uploads at the same time in this way (`return 200`).
+#[tokio::test]
+async fn parallel_http2_uploads_that_the_server_declines_are_complete() {
+    let (address, _results) = start_server(|stream| {
+        let _ = stream.read_exact(&mut [0; 24]);
+        frame(stream, SETTINGS, 0, 0, &[]);
+        let mut declined = HashSet::new();
+        while let Some((kind, _, id, length)) = read_frame(stream) {
+            if kind == HEADERS {
+                frame(stream, HEADERS, END_HEADERS, id, STATUS_200);
+                frame(stream, DATA, END_STREAM, id, b"ok");
+            }
+            if kind == DATA && length > 0 {
+                frame(stream, WINDOW_UPDATE, 0, 0, &u32::try_from(length).expect("a length").to_be_bytes());
+                if declined.insert(id) {
+                    frame(stream, RST_STREAM, 0, id, &[0; 4]);
+                }
+            }
+        }
+    });
+    let fetcher = fetcher();
+    for _ in 0..2 {
+        let mut uploads = JoinSet::new();
+        for _ in 0..4 {
+            let fetcher = fetcher.clone();
+            uploads.spawn(async move {
+                let body = RequestBody::from(vec![b'x'; 200_000]);
+                sent_with(&fetcher, address, body, HttpVersion::Http2PriorKnowledge).await
+            });
+        }
+        for response in uploads.join_all().await {
+            assert_eq!(response.expect("a response"), b"ok");
+        }
+    }
 }
 
 #[tokio::test]

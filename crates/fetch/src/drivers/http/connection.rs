@@ -8,6 +8,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_rustls::client::TlsStream;
 
 use super::connection_task::ConnectionTask;
@@ -118,6 +119,17 @@ impl Connection {
         }
     }
 
+    /// Reserves the connection for a request. The reservation ends when it is dropped. Returns `None` if the request has a body,
+    /// and another body is being sent over the HTTP/2 connection.
+    pub(super) fn reserve(&self, has_body: bool) -> Option<Reservation> {
+        match self {
+            Self::Http2(connection) if has_body => {
+                connection.upload_permit().map(|permit| Reservation { _permit: Some(permit) })
+            }
+            _ => Some(Reservation { _permit: None }),
+        }
+    }
+
     /// Returns the counter of the interim responses to `request`.
     pub(super) fn interim_counter<B>(&self, request: &mut Request<B>) -> InterimCounter {
         match self {
@@ -205,6 +217,12 @@ impl Connection {
         }
         Ok(request)
     }
+}
+
+/// The reservation of a connection for one request.
+pub(super) struct Reservation {
+    /// The permit to send a body over HTTP/2.
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
 /// The error of a request that got no response.

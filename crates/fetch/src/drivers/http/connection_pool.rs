@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::{Handle, Id};
 
-use super::connection::Connection;
+use super::connection::{Connection, Reservation};
 use super::first_connection::{FirstConnection, FirstConnections};
 use super::plan::HttpPlan;
 use super::pool_key::HttpPoolKey;
@@ -38,6 +38,7 @@ struct Idle {
 /// A connection that is in use, and the pool it returns to.
 pub(super) struct PooledConnection {
     pub(super) connection: Connection,
+    _reservation: Option<Reservation>,
     key: HttpPoolKey,
     /// The runtime that has opened the connection.
     runtime: Id,
@@ -63,11 +64,13 @@ impl ConnectionPool {
         }
     }
 
-    /// Returns `true` if a connection of the current runtime for `key` is in the pool.
-    pub(super) fn contains(&self, key: &HttpPoolKey) -> bool {
+    /// Returns `true` if a connection of the current runtime for `key` is in the pool, and can be reserved for a request
+    /// with or without a body.
+    pub(super) fn contains(&self, key: &HttpPoolKey, has_body: bool) -> bool {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let runtime = Handle::current().id();
-        idle.get(key).is_some_and(|connections| connections.iter().any(|idle| idle.runtime == runtime))
+        let is_free = |idle: &Idle| idle.runtime == runtime && idle.connection.reserve(has_body).is_some();
+        idle.get(key).is_some_and(|connections| connections.iter().any(is_free))
     }
 
     /// Returns the first connection to the server of `key`, which parallel requests share if it is HTTP/2, or `None` if
@@ -76,20 +79,25 @@ impl ConnectionPool {
         key.allows_http2.then(|| self.first_connections.for_server(key)).filter(|first| !first.is_http1())
     }
 
-    /// Takes the connection that became idle last. An HTTP/2 connection stays in the pool, for parallel requests.
-    pub(super) fn take(self: &Arc<Self>, key: &HttpPoolKey) -> Option<PooledConnection> {
+    /// Takes the connection that became idle last, for a request with or without a body. An HTTP/2 connection stays in the
+    /// pool, for parallel requests.
+    pub(super) fn take(self: &Arc<Self>, key: &HttpPoolKey, has_body: bool) -> Option<PooledConnection> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let connections = idle.get_mut(key)?;
         connections.retain(Idle::is_recent);
         let runtime = Handle::current().id();
         close_others(connections, runtime, |idle| idle.runtime);
-        let last = connections.iter().rposition(|idle| idle.runtime == runtime)?;
-        let connection = match connections[last].connection.clone_if_multiplexed() {
+        let newest_first = connections.iter().enumerate().rev().filter(|(_, idle)| idle.runtime == runtime);
+        let mut free =
+            newest_first.filter_map(|(index, idle)| Some((index, idle.connection.reserve(has_body)?)));
+        let (index, reservation) = free.next()?;
+        let connection = match connections[index].connection.clone_if_multiplexed() {
             Some(shared) => shared,
-            None => connections.remove(last).connection,
+            None => connections.remove(index).connection,
         };
         Some(PooledConnection {
             connection,
+            _reservation: Some(reservation),
             key: key.clone(),
             runtime,
             pool: self.clone(),
@@ -97,17 +105,20 @@ impl ConnectionPool {
         })
     }
 
-    /// Registers a new connection of the current runtime. An HTTP/2 connection is put into the pool at once, for parallel requests.
+    /// Registers a new connection of the current runtime, for a request with or without a body. An HTTP/2 connection is put
+    /// into the pool at once, for parallel requests.
     pub(super) fn check_out_new(
         self: &Arc<Self>,
         connection: Connection,
         key: HttpPoolKey,
+        has_body: bool,
     ) -> PooledConnection {
         let runtime = Handle::current().id();
+        let _reservation = connection.reserve(has_body);
         if let Some(shared) = connection.clone_if_multiplexed() {
             self.insert_idle(key.clone(), shared, runtime);
         }
-        PooledConnection { connection, key, runtime, pool: self.clone(), is_reusable: true }
+        PooledConnection { connection, _reservation, key, runtime, pool: self.clone(), is_reusable: true }
     }
 
     /// Removes all connections of a key, because one of them was closed.

@@ -61,7 +61,7 @@ async fn send_on_idle(
     plan: &HttpPlan,
     ctx: &RunContext,
 ) -> Result<Option<Response<ResponseBody>>, Error> {
-    while let Some(mut pooled) = pool.take(key) {
+    while let Some(mut pooled) = pool.take(key, plan.body.is_some()) {
         // A connection that is not ready at once is skipped: an earlier request still uses it, or it is closed.
         if Deadline::try_briefly(pooled.connection.is_ready()).await != Some(true) {
             discard_if_multiplexed(pool, key, &pooled.connection);
@@ -95,22 +95,24 @@ async fn open(
     {
         return Ok(None);
     }
+    let has_body = plan.body.is_some();
     let Some(first) = pool.first_connection(key) else {
-        return Ok(Some(pool.check_out_new(Connection::open(plan, ctx).await?, key.clone())));
+        let opened = Connection::open(plan, ctx).await?;
+        return Ok(Some(pool.check_out_new(opened, key.clone(), has_body)));
     };
     let lead = first.wait_or_lead(&ctx.deadline).await?;
-    if pool.contains(key) {
+    if pool.contains(key, has_body) {
         return Ok(None);
     }
-    // Only the request that holds the lock lets others wait.
-    let lead = lead.filter(|_| !first.is_http1());
+    // Only the request that holds the lock lets others wait. Nobody waits if the connections of the pool send other bodies.
+    let lead = lead.filter(|_| !first.is_http1() && !pool.contains(key, false));
     let opened = Connection::open(plan, ctx).await;
     match &opened {
         Ok(connection) => first.record(connection),
         Err(_) if lead.is_some() => first.record_failure(),
         Err(_) => {}
     }
-    Ok(Some(pool.check_out_new(opened?, key.clone())))
+    Ok(Some(pool.check_out_new(opened?, key.clone(), has_body)))
 }
 
 /// Removes a closed HTTP/2 connection from the pool, which holds other handles to it.

@@ -7,6 +7,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::{TrySendError, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::connection_task::ConnectionTask;
 use super::exchange::MAX_HEAD_SIZE;
@@ -55,6 +56,11 @@ impl Http2Connection {
         self.sender.ready().await.is_ok()
     }
 
+    /// Returns the permit to send the body of a request, or `None` while another body is being sent.
+    pub(super) fn upload_permit(&self) -> Option<OwnedSemaphorePermit> {
+        self.uploads.permit()
+    }
+
     /// Returns the counter of the interim responses to all requests.
     pub(super) fn interim_counter(&self) -> InterimCounter {
         self.interim.clone()
@@ -71,7 +77,7 @@ impl Http2Connection {
         request: Request<OutgoingBody>,
         upload: Option<&UploadProgress>,
     ) -> Result<Response<Incoming>, TrySendError<Request<OutgoingBody>>> {
-        upload.into_iter().for_each(|upload| self.uploads.add(upload));
+        upload.into_iter().for_each(|upload| self.uploads.begin(upload));
         self.sender.try_send_request(request).await
     }
 }

@@ -4,6 +4,7 @@ use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::interim::InterimCounter;
 use super::request_body::OutgoingBody;
@@ -27,6 +28,10 @@ impl Http2Connection {
 
     #[allow(clippy::unused_async, reason = "as with the feature http2")]
     pub(super) async fn is_ready(&mut self) -> bool {
+        match *self {}
+    }
+
+    pub(super) const fn upload_permit(&self) -> Option<OwnedSemaphorePermit> {
         match *self {}
     }
 

@@ -1,8 +1,9 @@
-//! The request bodies that are being sent over an HTTP/2 connection: when they are written, and whether the server has
-//! declined one.
+//! The request body that is being sent over an HTTP/2 connection: when it is written, and whether the server has declined
+//! it. hyper does not name the stream of a body, so a connection sends one body at a time.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::http2_frames::{DATA, END_STREAM, HEADERS, RST_STREAM};
 use super::upload::UploadProgress;
@@ -12,70 +13,102 @@ const NO_ERROR: [u8; 4] = [0; 4];
 /// The length in bytes of the text that a client sends first (RFC 9113 §3.4).
 const PREFACE: usize = 24;
 
-/// The state of the bodies. The connection and its stream share it.
-#[derive(Clone, Default)]
-pub(super) struct Http2Uploads(Arc<Mutex<OpenUploads>>);
+/// The state of the body. The connection and its stream share it.
+#[derive(Clone)]
+pub(super) struct Http2Uploads {
+    current: Arc<Mutex<Option<CurrentUpload>>>,
+    /// One permit.
+    permits: Arc<Semaphore>,
+}
 
-#[derive(Default)]
-struct OpenUploads {
-    /// The progress of each body that is not sent yet.
-    unsent: Vec<UploadProgress>,
-    /// The streams on which END_STREAM was not written yet. The value is `true` if their response is complete.
-    streams: HashMap<u32, bool>,
+/// The last body.
+struct CurrentUpload {
+    progress: UploadProgress,
+    stream: BodyStream,
+}
+
+/// The stream of a body.
+enum BodyStream {
+    /// The header fields of the request were not written yet.
+    Unknown,
+    Open {
+        stream: u32,
+        /// The response is complete.
+        is_answered: bool,
+    },
+    /// END_STREAM or RST_STREAM was written.
+    Closed,
+}
+
+impl Default for Http2Uploads {
+    fn default() -> Self {
+        Self { current: Arc::default(), permits: Arc::new(Semaphore::new(1)) }
+    }
 }
 
 impl Http2Uploads {
-    /// Adds the body of a request that is about to be sent.
-    pub(super) fn add(&self, upload: &UploadProgress) {
-        self.lock().unsent.push(upload.clone());
+    /// Returns the permit to send the next body, or `None` while the permit of another body exists.
+    pub(super) fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        self.permits.clone().try_acquire_owned().ok()
+    }
+
+    /// Begins with the body of a request that is about to be sent.
+    pub(super) fn begin(&self, progress: &UploadProgress) {
+        *self.lock() = Some(CurrentUpload { progress: progress.clone(), stream: BodyStream::Unknown });
     }
 
     /// Records that the connection has written the bytes of its buffer.
     pub(super) fn record_flush(&self) {
-        self.lock().unsent.retain(|upload| {
-            upload.mark_flushed();
-            !upload.is_finished()
-        });
+        self.lock().iter().for_each(|current| current.progress.mark_flushed());
     }
 
     /// Records that the connection has ended.
     pub(super) fn record_end(&self) {
-        self.lock().unsent.drain(..).for_each(|upload| upload.mark_lost());
+        self.lock().iter().for_each(|current| current.progress.mark_lost());
     }
 
     /// Records a frame that was written.
-    fn record_frame(&self, kind: u8, flags: u8, stream: u32) {
-        match kind {
-            RST_STREAM => drop(self.lock().streams.remove(&stream)),
-            DATA | HEADERS if flags & END_STREAM != 0 => drop(self.lock().streams.remove(&stream)),
-            HEADERS => drop(self.lock().streams.insert(stream, false)),
+    fn record_frame(&self, kind: u8, flags: u8, id: u32) {
+        let mut current = self.lock();
+        let Some(CurrentUpload { stream, .. }) = &mut *current else { return };
+        match (kind, &*stream) {
+            (HEADERS, BodyStream::Unknown) if flags & END_STREAM == 0 => {
+                *stream = BodyStream::Open { stream: id, is_answered: false };
+            }
+            (DATA | HEADERS, BodyStream::Open { stream: own, .. })
+                if *own == id && flags & END_STREAM != 0 =>
+            {
+                *stream = BodyStream::Closed;
+            }
+            (RST_STREAM, BodyStream::Open { stream: own, .. }) if *own == id => *stream = BodyStream::Closed,
             _ => {}
         }
     }
 
-    /// Records the end of the response on `stream`.
-    pub(super) fn record_response_end(&self, stream: u32) {
-        if let Some(is_answered) = self.lock().streams.get_mut(&stream) {
+    /// Records the end of the response on the stream `id`.
+    pub(super) fn record_response_end(&self, id: u32) {
+        if let Some(CurrentUpload { stream: BodyStream::Open { stream, is_answered }, .. }) =
+            &mut *self.lock()
+            && *stream == id
+        {
             *is_answered = true;
         }
     }
 
-    /// Records that the server has reset `stream`. After a complete response and without an error, the server declines the
-    /// rest of the body (RFC 9113 §8.1). hyper does not name the stream of a body, so this is certain for a single body only.
-    pub(super) fn record_reset(&self, stream: u32, code: &[u8]) {
-        let mut open = self.lock();
-        let is_answered = open.streams.remove(&stream) == Some(true);
-        if let [upload] = &open.unsent[..]
-            && is_answered
+    /// Records that the server has reset the stream `id`. After a complete response and without an error, the server
+    /// declines the rest of the body (RFC 9113 §8.1).
+    pub(super) fn record_reset(&self, id: u32, code: &[u8]) {
+        if let Some(CurrentUpload { progress, stream: BodyStream::Open { stream, is_answered: true } }) =
+            &*self.lock()
+            && *stream == id
             && code == NO_ERROR
-            && open.streams.is_empty()
         {
-            upload.mark_declined();
+            progress.mark_declined();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, OpenUploads> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Option<CurrentUpload>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -121,11 +154,11 @@ mod tests {
         [&[0, 0, length, kind, flags, 0, 0, 0, stream], &vec![b'x'; length.into()][..]].concat()
     }
 
-    /// Returns `true` if the only body on stream 1 is declined after `sent` was written in pieces of `length` bytes.
+    /// Returns `true` if the body on stream 1 is declined after `sent` was written in pieces of `length` bytes.
     fn is_declined(sent: &[u8], length: usize, is_answered: bool, code: &[u8]) -> bool {
         let (uploads, mut frames) = (Http2Uploads::default(), SentFrames::default());
         let upload = UploadProgress::begin();
-        uploads.add(&upload);
+        uploads.begin(&upload);
         sent.chunks(length).for_each(|piece| frames.record(piece, &uploads));
         if is_answered {
             uploads.record_response_end(1);
@@ -138,13 +171,26 @@ mod tests {
     fn body_is_declined_by_a_reset_without_error_after_the_response() {
         let begun = [vec![b'P'; PREFACE], frame(HEADERS, 4, 1, 30), frame(DATA, 0, 1, 100)].concat();
         let ended = [&begun[..], &frame(DATA, END_STREAM, 1, 3)].concat();
-        let parallel = [&begun[..], &frame(HEADERS, 4, 3, 9)].concat();
+        let cancelled = [&begun[..], &frame(RST_STREAM, 0, 1, 4)].concat();
+        // A request without a body, before and after this one.
+        let parallel =
+            [&begun[..PREFACE], &frame(HEADERS, 5, 3, 9), &begun[PREFACE..], &frame(HEADERS, 5, 5, 9)]
+                .concat();
         for length in 1..50 {
             assert!(is_declined(&begun, length, true, &NO_ERROR));
             assert!(!is_declined(&begun, length, false, &NO_ERROR), "the response is incomplete");
             assert!(!is_declined(&begun, length, true, &[0, 0, 0, 2]), "an error");
             assert!(!is_declined(&ended, length, true, &NO_ERROR), "nothing was left to send");
-            assert!(!is_declined(&parallel, length, true, &NO_ERROR), "it may be the other body");
+            assert!(!is_declined(&cancelled, length, true, &NO_ERROR), "the client has reset the stream");
+            assert!(is_declined(&parallel, length, true, &NO_ERROR));
         }
+    }
+    #[test]
+    fn one_body_is_sent_at_a_time() {
+        let uploads = Http2Uploads::default();
+        let permit = uploads.permit().expect("the first permit");
+        assert!(uploads.permit().is_none());
+        drop(permit);
+        assert!(uploads.permit().is_some());
     }
 }

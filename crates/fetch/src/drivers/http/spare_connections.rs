@@ -68,7 +68,7 @@ pub(super) async fn finish_one(
     let Some(spare) = spares.take(rank) else { return false };
     // After an error, the request opens a connection itself, and reports its own error.
     if let Ok(connection) = spare.opening.output().await {
-        pool.check_out_new(connection, key.clone()).release();
+        pool.check_out_new(connection, key.clone(), false).release();
     }
     true
 }

@@ -63,12 +63,6 @@ impl UploadProgress {
         self.lock().state == UploadState::Sent
     }
 
-    /// Returns `true` if the body was sent or lost.
-    #[cfg(feature = "http2")]
-    pub(super) fn is_finished(&self) -> bool {
-        matches!(self.lock().state, UploadState::Sent | UploadState::Lost | UploadState::Declined)
-    }
-
     /// Records that the server has sent a complete response and needs no more of the body.
     #[cfg(feature = "http2")]
     pub(super) fn mark_declined(&self) {
