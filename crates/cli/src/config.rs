@@ -129,7 +129,7 @@ fn read_lines(file: impl io::Read, path: &Path) -> Result<Vec<Line>, Error> {
     Ok(lines)
 }
 
-/// Returns `true` if an option has no value on its line, and would take the URL of the next line as its value.
+/// Returns `true` if an option lacks its value. It would take the next line, such as a URL, as its value.
 fn lacks_value(lines: &[Line]) -> bool {
     let lone = lines.iter().filter_map(|line| match &line.arguments[..] {
         [option] if option.as_encoded_bytes().starts_with(b"-") => Some(option),

@@ -102,7 +102,7 @@ pub(crate) struct Invocation {
     pub(crate) log: LogOptions,
     /// The file that receives the cookies at the end (`-c`).
     pub(crate) cookie_file: Option<PathBuf>,
-    /// The files that the program itself writes: cookies, entity tags, headers, traces and events.
+    /// The files of the options that write other data than the objects, such as cookies, headers, traces and events.
     pub(crate) own_files: Vec<PathBuf>,
     /// The files that the options read.
     pub(crate) read_files: Vec<FileId>,
@@ -121,7 +121,7 @@ pub(crate) struct FetchOptions {
     pub(crate) dump_header: Option<PathBuf>,
     /// The file of `--etag-save`.
     pub(crate) etag_save: Option<PathBuf>,
-    /// An option that only HTTP has: `-d`, `--json`, `--unix-socket`.
+    /// The start of the error for a URL of another scheme, if `-d`, `--json` or `--unix-socket` is given.
     http_only: Option<&'static str>,
     /// Listings of FTP directories show names only (`--list-only`).
     pub(crate) lists_names_only: bool,
@@ -223,7 +223,6 @@ impl Invocation {
         input: Option<Input>,
         journal: Option<JournalOptions>,
     ) -> Result<Self, Error> {
-        // For an input file and for a mirror, the number of transfers is not known in advance.
         let log = LogOptions::of(flags);
         let write_out = flags.messages.write_out.as_deref().map(WriteOut::read).transpose()?;
         let mut own_files = own_files(flags);
@@ -266,8 +265,7 @@ impl Invocation {
         is_single && self.input.is_none() && self.mirror.is_none()
     }
 
-    /// Gives all groups of the command line one cookie jar with the cookies of all, as in curl, if one of them has a
-    /// jar.
+    /// If at least one option group has a cookie jar, gives all groups one jar with the cookies of all, as in curl.
     pub(crate) fn share_cookies(groups: &mut [Self]) -> Result<(), Error> {
         let lines: Vec<Vec<u8>> =
             groups.iter().filter_map(Self::cookies).map(CookieJar::to_netscape).collect();
@@ -278,11 +276,11 @@ impl Invocation {
         Ok(())
     }
 
-    /// Gives all groups that name one file of `--events` one writer, and all groups one log: the highest `-v` and the only
+    /// Lets the option groups share their logs: one writer for each file of `--events`, the highest `-v`, and one
     /// `--trace`.
     ///
     /// # Errors
-    /// `Code::Usage` if two groups name different files of `--trace`.
+    /// `Code::Usage` if two groups have different values of `--trace`.
     pub(crate) fn share_logs(groups: &mut [Self]) -> Result<(), Error> {
         let mut events: Vec<Events> = groups.iter().filter_map(|group| group.events.clone()).collect();
         Events::share(&mut events);
@@ -385,7 +383,7 @@ fn shows_notes(flags: &FetchFlags) -> bool {
     !flags.messages.silent && std::io::stderr().is_terminal()
 }
 
-/// Returns the files of the options that write other data than the objects.
+/// Returns the files of the options that write cookies, entity tags, headers, traces or events.
 fn own_files(flags: &FetchFlags) -> Vec<PathBuf> {
     let files = [
         &flags.http.cookie_jar,

@@ -51,8 +51,8 @@ pub const SINGLE_OBJECT_OPTIONS: RefusedOptions = RefusedOptions {
     ],
 };
 
-/// Options that `queue work` refuses, because they name files or lines of one machine, or would make a line fail that is
-/// handed out again after its file got its name.
+/// Options that `queue work` refuses: they name files or lines of one machine, or an existing file would be an error,
+/// although a line may be handed out again after its file is complete.
 pub const BATCH_OPTIONS: RefusedOptions = RefusedOptions {
     own: &[
         "keep_both",

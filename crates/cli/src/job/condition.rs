@@ -9,8 +9,8 @@ use crate::error::usage_error;
 use crate::flags::FetchFlags;
 use crate::render;
 
-/// Returns the condition of `-z`. Notes that there is none if the text is neither a date nor an existing file, unless it is
-/// the output file.
+/// Returns the condition of `-z`. Prints a note and returns `None` if the text is neither a date nor an existing file.
+/// There is no note if it is the output file, which the first run creates.
 pub(super) fn condition(flags: &FetchFlags) -> Result<Option<Condition>, Error> {
     let Some(text) = flags.time_cond.as_deref() else { return Ok(None) };
     let condition = parse(text)?;

@@ -53,7 +53,7 @@ pub(super) fn joined(http: &HttpFlags, given: &GivenOptions) -> Result<Option<Ve
     pieces.map(|pieces| Some(pieces.concat()))
 }
 
-/// Turns the text of an option into bytes.
+/// Converts the value of an option to bytes.
 type Reader = fn(&str) -> Result<Vec<u8>, Error>;
 
 fn form(text: &str) -> Result<Vec<u8>, Error> {

@@ -10,7 +10,7 @@ use super::option_file::{read_option_file, read_option_text, read_stdin};
 use crate::error::usage_error;
 use crate::flags::{GivenOptions, HttpFlags};
 
-/// The media types of files by the end of their names, which are those of curl.
+/// The media types of files by extension, as in curl.
 const MEDIA_TYPES: [(&str, &str); 10] = [
     (".gif", "image/gif"),
     (".jpg", "image/jpeg"),
@@ -31,8 +31,8 @@ pub(super) struct Form {
     escapes_with_backslash: bool,
     /// The bytes of standard input, if a field reads it.
     stdin: Vec<u8>,
-    /// The parts for http, if a URL of the command line needs them: a pipe can be read only once, and to wait for its
-    /// writer must not block the transfers.
+    /// The parts for http, if a URL of the command line needs them. They are read before the first transfer: a pipe can
+    /// be read only once, and waiting for its writer would block the transfers.
     parts: Option<Vec<FormPart>>,
 }
 
@@ -171,7 +171,7 @@ pub(super) fn files(http: &HttpFlags) -> Vec<String> {
 fn files_of(value: &str) -> Vec<String> {
     let path = value.strip_prefix(['@', '<']);
     let ends: &[char] = if value.starts_with('@') { &[';', ','] } else { &[';'] };
-    // An answer for gopher is the name of a file as a whole.
+    // For gopher, everything after `@` is the name of one file.
     let mut files: Vec<String> = path.map(str::to_owned).into_iter().collect();
     let mut rest = Words(path.unwrap_or(value));
     loop {
@@ -191,7 +191,7 @@ fn files_of(value: &str) -> Vec<String> {
 struct Words<'a>(&'a str);
 
 impl Words<'_> {
-    /// Skips `mark` if it is next.
+    /// Skips `mark` if it is next. Returns `true` if it was.
     fn skip(&mut self, mark: char) -> bool {
         let rest = self.0.strip_prefix(mark);
         self.0 = rest.unwrap_or(self.0);
@@ -248,7 +248,7 @@ impl Words<'_> {
     }
 }
 
-/// Returns the text up to the closing quote and what follows it, or `None` if there is no closing quote.
+/// Returns the text up to the closing quote and the rest after it, or `None` if there is no closing quote.
 fn quoted_word(text: &str) -> Option<(String, &str)> {
     let mut word = String::new();
     let mut characters = text.char_indices();

@@ -4,7 +4,7 @@ use fetch_url::Error;
 
 use super::transfer::Transfer;
 
-/// A line as a transfer. An error ends a list; a queue goes on.
+/// A line as a transfer. After an error, an input file has no more lines; a queue may have.
 pub(crate) type Line = Result<Transfer, Error>;
 
 /// A source of the lines of a batch.

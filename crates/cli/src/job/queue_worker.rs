@@ -86,7 +86,7 @@ impl QueueWorker {
 
     /// Returns the delay after which a line that failed is handed out again, or `None` if its failure is final.
     pub(crate) fn retry_wait(&self, error: &Error, tries: u64, id: u64) -> Option<Duration> {
-        // A full disk of this machine says nothing about the line.
+        // A full disk of this machine is not a fault of the line: another worker may succeed.
         let is_temporary = error.is_transient() || error.code() == Code::SinkFailed;
         if !is_temporary || tries >= self.max_tries {
             return None;
@@ -97,7 +97,7 @@ impl QueueWorker {
     }
 
     /// Returns the delay after which a line is tried again because another process downloads to its file, or `None` for
-    /// another error. This says nothing about the line, so it is never final.
+    /// another error. The line itself has not failed, so this is repeated without a limit.
     pub(crate) fn lock_wait(&self, error: &Error, id: u64) -> Option<Duration> {
         // Of the errors of this code, only that of a locked `.part` file is transient.
         let is_locked = error.code() == Code::Usage && error.is_transient();
@@ -123,8 +123,9 @@ impl LineSource for QueueWorker {
     }
 }
 
-/// Returns `true` for an error that other lines of the host would have, too: the host is busy or cannot be reached, or this
-/// machine cannot write. Such a line counts as one of its host until it is tried again, so that fewer lines are tried.
+/// Returns `true` for an error that other lines of the host would have, too: the host is busy or cannot be reached, or
+/// this machine cannot write. Such a line counts towards the limit of its host until it is tried again, so that fewer
+/// other lines of the host are tried.
 pub(crate) fn concerns_host(error: &Error) -> bool {
     matches!(error.code(), Code::Busy | Code::SinkFailed)
         || error.retry_after().is_some()

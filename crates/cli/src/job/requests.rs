@@ -29,7 +29,8 @@ impl FetchOptions {
         request.ftp(ftp)
     }
 
-    /// Returns the request for a URL of a transfer. A URL that a document has chosen must be of HTTP or FTP.
+    /// Returns the request for the URL of a transfer. A URL from a Metalink document must have the scheme http, https,
+    /// ftp or ftps.
     pub(crate) fn request_for(&self, transfer: &Transfer, next: UpcomingUrls) -> Result<Request, Error> {
         if transfer.is_metalink {
             return self.for_metalink_document().request(&transfer.url, next);
@@ -46,8 +47,9 @@ impl FetchOptions {
         }
     }
 
-    /// Returns the options for a Metalink document: the whole document is fetched by GET, without the data for other
-    /// URLs. Login, cookies and other header fields stay.
+    /// Returns the options for fetching a Metalink document: a GET of the whole document. Method, body, query data
+    /// (`-G`), form, range and condition are removed: they are meant for other URLs. Login, cookies and other header
+    /// fields stay.
     fn for_metalink_document(&self) -> Self {
         let mut options = self.clone();
         // The fields that `--json` adds.
@@ -65,7 +67,7 @@ impl FetchOptions {
         options
     }
 
-    /// Returns the request for `url`; `next` are the URLs that follow on the same server.
+    /// Returns the request for `url`; `next` are the URLs that are requested after it.
     pub(crate) fn request(&self, url: &str, next: UpcomingUrls) -> Result<Request, Error> {
         self.request_with_upload(url, None, next)
     }
@@ -151,7 +153,8 @@ impl FetchOptions {
     }
 }
 
-/// Returns the error for a URL that is valid without the data of `-G`. The URL that is printed has no part to point at.
+/// Returns the error for a URL that only the data of `-G` makes invalid. It has no position: the printed URL lacks the
+/// data.
 fn data_error(error: &Error) -> Error {
     Error::new(Code::BadUrl, Phase::Plan, format!("with the data of -G: {error}"))
         .with_hint("--data-urlencode encodes the data")

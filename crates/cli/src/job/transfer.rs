@@ -26,7 +26,7 @@ pub(crate) struct Transfer {
     pub(crate) is_from_document: bool,
     /// The size that a document states, in bytes.
     pub(crate) size: Option<u64>,
-    /// The lease of a line of a queue.
+    /// The id of the lease, if the transfer is a line of a queue.
     pub(crate) lease: Option<u64>,
     /// Other URLs of the same object, tried in order.
     pub(crate) alternatives: Vec<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Transfer {
     pub(crate) checksum: Option<Checksum>,
     /// The file that is sent to the URL (`-T`).
     pub(crate) upload: Option<RequestBody>,
-    /// The entry of a listing, in a mirror.
+    /// In a mirror: the entry of the listing.
     pub(crate) entry: Option<Box<FileEntry>>,
     /// In a mirror: the page that was received instead of a listing. It is saved without another request.
     pub(crate) ordinary_page: Option<Arc<OrdinaryPage>>,
@@ -59,7 +59,8 @@ impl Transfer {
         }
     }
 
-    /// Returns `true` if the user has named the file, and not a URL, a listing or a document.
+    /// Returns `true` if the user chose the file name, for example with `-o`. Otherwise it comes from the URL, a
+    /// listing or a document.
     pub(crate) const fn is_named_by_user(&self) -> bool {
         matches!(self.output, Output::File(_)) && self.entry.is_none() && !self.is_from_document
     }
@@ -105,7 +106,7 @@ pub(super) fn transfers(flags: &FetchFlags, given: &GivenOptions) -> Result<Vec<
     let (mut outputs, mut uploads) = (outputs.into_iter(), flags.http.upload_file.iter());
     let rest = if flags.remote_name_all { named(flags) } else { Output::Stdout { is_explicit: false } };
     let transfer = |url: String, output: Option<Output>, upload: Option<RequestBody>| {
-        // With an output directory, each article of a range is a file.
+        // With `--output-dir`, each article of a range is written to a file of its own.
         let is_several = flags.output_dir.is_some() && flags.format != Format::Mbox && news::is_range(&url);
         let rest = || if is_several { named(flags) } else { rest.clone() };
         let output = output.unwrap_or_else(rest);

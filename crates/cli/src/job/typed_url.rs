@@ -51,7 +51,7 @@ pub(crate) fn complete_url(flags: &GatewayFlags, text: &str) -> Option<String> {
     TypedUrls { default_scheme: None, gateway_schemes: gateway::schemes(flags) }.complete(text)
 }
 
-/// Adds a hint to the error for a text that is not a URL but a path, or a URL whose scheme lacks its colon.
+/// Adds a hint to the error for a text that is a path or `-`, or a URL with a misspelt scheme or without its colon.
 pub(crate) fn with_typed_url_hint(error: Error, text: &str) -> Error {
     if text == "-" {
         return error.with_hint("standard output is the default; omit wget's -O -");
@@ -80,7 +80,7 @@ fn file_url(path: &Path) -> Option<String> {
     Some(format!("file://{}", parts.join("/")))
 }
 
-/// Adds a hint to the error for a URL that probably should be another one; `text` is the URL as it was typed.
+/// Adds a hint if the user probably meant another URL; `text` is the URL as it was typed.
 pub(crate) fn with_target_hint(error: Error, url: &Url<'_>, text: &str) -> Error {
     match (url, error.code()) {
         (Url::Gopher(_), Code::NotFound) => with_item_type_hint(error, url),

@@ -2,7 +2,7 @@
 
 use super::{Equivalent, ForeignOption, option};
 
-/// The options of wget's manual.
+/// The options of wget's manual, with their equivalents in fetch-url.
 #[rustfmt::skip]
 pub const WGET_OPTIONS: &[ForeignOption] = &[
     option("-A, --accept", Equivalent::Ours("mirror --include-glob GLOB")),
