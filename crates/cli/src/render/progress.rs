@@ -272,7 +272,7 @@ impl TransferProgress {
 }
 
 impl Drop for TransferProgress {
-    /// Removes the bar, also if the transfer was cancelled.
+    /// Removes the bar, even if the transfer was cancelled.
     fn drop(&mut self) {
         self.clear_bar();
     }

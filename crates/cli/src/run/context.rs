@@ -25,13 +25,13 @@ pub(super) struct Run {
     pub(super) journal: Option<JournalFile>,
     /// The files that are being written, by the numbers of their transfers.
     pub(super) open_files: RefCell<BTreeMap<usize, PathBuf>>,
-    /// The turns of the transfers whose objects go to standard output.
+    /// Lets one transfer at a time write its object to standard output.
     pub(super) stdout_lock: StdoutLock,
     /// The file of `-D`, from the first response on. It stays open: if it is a FIFO, closing it would end its reader.
     pub(super) dumped_headers: RefCell<Option<File>>,
     /// The output paths that transfers have reserved.
     pub(super) output_paths: OutputPaths,
-    /// The directories of the last files.
+    /// Caches the directory of the last file.
     pub(super) directories: Directories,
     /// The checksum lists that were fetched in this run.
     pub(super) checksum_lists: RefCell<ChecksumLists>,

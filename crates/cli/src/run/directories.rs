@@ -21,7 +21,7 @@ pub(super) fn make_directory(path: &Path) -> Result<(), Error> {
     fs::create_dir_all(path).map_err(failed)
 }
 
-/// The directories of the last files.
+/// Caches the directory of the last file, for mirrors and for files that are named by their URLs.
 #[derive(Default)]
 pub(super) struct Directories {
     mirrored: RefCell<Option<MirroredDirectory>>,

@@ -28,7 +28,7 @@ pub(super) enum ExistingFile {
     Complete(Box<Meta>),
     /// The start of the object. The rest is requested with these resume data.
     Start(Resume),
-    /// Another object, or unknown.
+    /// Another object, or it cannot be compared.
     Other,
 }
 
@@ -121,7 +121,7 @@ pub(super) fn reopen(
     output::open(path, 0, transfer, run).map(Some)
 }
 
-/// Returns the resume data of the file, with the last 64 KiB as proof that it is the start of the object.
+/// Returns the resume data of the file. Its last 64 KiB are compared with the object before the rest is appended.
 fn resume(path: &Path, length: u64, meta: &Meta) -> Option<Resume> {
     let tail = last_bytes(path, length, COMPARED_BEFORE_APPENDING)?;
     let validator = meta.validator.clone()?;

@@ -41,7 +41,7 @@ fn path_of(transfer: &Transfer, url: &Url<'_>, run: &Run) -> Result<Option<PathB
     }
 }
 
-/// Returns the path that is written. With `--keep-both`, the path of an existing file gets the first free number.
+/// Returns `path`, or with `--keep-both`, if it is taken, `path` with the first free number, such as `file.1`.
 fn free_path(path: PathBuf, number: usize, run: &Run) -> Result<PathBuf, Error> {
     // Devices and FIFOs are written to, not replaced.
     let exists = |path: &Path| path.is_file() || path.is_dir() || path.is_symlink();
@@ -60,8 +60,8 @@ fn free_path(path: PathBuf, number: usize, run: &Run) -> Result<PathBuf, Error> 
     free.ok_or_else(|| usage_error(format!("{} has {MAX_COPIES} copies already", path.display())))
 }
 
-/// Creates the directory of a transfer's path if `--create-dirs` is set, and reserves the path. The paths of a mirror and
-/// of the lines of a queue are not reserved.
+/// Creates the directory of a transfer's path if `--create-dirs` is set, and reserves the path. The paths of a mirror,
+/// of the lines of a queue, and of a single transfer are not reserved.
 pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run) -> Result<Reserved, Error> {
     // The mirror has given unique paths to its files; a page and a link that redirects to it have the same path.
     if transfer.entry.is_some() {

@@ -22,12 +22,12 @@ use crate::job::FileId;
 /// How a path was reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reserved {
-    /// By this transfer only.
+    /// This transfer is the first that reserved it, or needs no reservation.
     First,
-    /// Also by an earlier transfer of the same URL. With `is_finished`, that transfer has written the complete file, and
-    /// has verified the checksum of this transfer if it has one.
+    /// An earlier transfer of the same URL reserved it, too. With `is_finished`, that transfer has written the complete
+    /// file, and has verified the checksum that this transfer requires.
     Repeated { is_finished: bool },
-    /// By a transfer of the same URL that is writing the file now.
+    /// A transfer of the same URL is writing the file now.
     Active,
 }
 
@@ -43,7 +43,8 @@ impl Reserved {
 struct Owner {
     /// The hash of the URL.
     url: u32,
-    /// The hash of the number of the transfer, or after its end that of the checksum with [`FINISHED`].
+    /// While the file is written: the hash of the transfer's number. When it is complete: [`FINISHED`] and the hash of
+    /// the checksum that was verified.
     state: u32,
 }
 
@@ -140,8 +141,8 @@ impl OutputPaths {
         Err(usage_error(detail).with_hint("choose another name with -o"))
     }
 
-    /// Reserves `path` for the transfer `number` of `url`, which must have `checksum`. Fails with [`fetch_url::Code::Usage`] if
-    /// another URL has reserved the path.
+    /// Reserves `path` for the transfer `number` of `url`, whose object must match `checksum`. Fails with
+    /// [`fetch_url::Code::Usage`] if another URL has reserved the path.
     pub(super) fn reserve(
         &self,
         path: &Path,
@@ -182,7 +183,7 @@ impl OutputPaths {
                 Reserved::Repeated { is_finished: false }
             });
         }
-        // An alternative URL of the same transfer does not replace its URL.
+        // `owner.url` stays the first URL of a transfer that now uses an alternative one.
         owner.state = own.state;
         self.active.borrow_mut().insert(own.state);
         Ok(Reserved::Repeated { is_finished: false })
@@ -226,7 +227,7 @@ impl OutputPaths {
         Ok(())
     }
 
-    /// Records that this run has written the complete file at `path`, which has `checksum`.
+    /// Records that this run has written the complete file at `path`, whose `checksum` was verified.
     pub(super) fn add_written(&self, path: &Path, checksum: Option<&Checksum>, file: &Metadata) {
         if let Some(owner) = self.owners.borrow_mut().get_mut(&self.path_key(path)) {
             owner.state = self.finished_with(checksum);
@@ -255,7 +256,7 @@ impl OutputPaths {
         self.short_hash(number) & !FINISHED
     }
 
-    /// Returns the state of a path whose file is complete and has `checksum`.
+    /// Returns the state of a path whose file is complete and whose `checksum` was verified.
     fn finished_with(&self, checksum: Option<&Checksum>) -> u32 {
         self.short_hash(checksum.map(ToString::to_string)) | FINISHED
     }

@@ -25,7 +25,7 @@ pub(super) type NumberedWork = (usize, Work, Option<Arc<HostPermit>>);
 /// The queue that all workers of a batch share.
 pub(super) struct WorkQueue {
     run: Rc<Run>,
-    /// The number of the next transfer, which listings of a mirror share.
+    /// The number of the next transfer. The mirror walker shares it, to number its listings.
     next: Rc<Cell<usize>>,
     /// Transfers that wait for a permit of their host.
     waiting: RefCell<VecDeque<(usize, Work, Url<'static>)>>,
@@ -119,7 +119,7 @@ impl WorkQueue {
         None
     }
 
-    /// Returns the URL by whose host the work is limited, or `None` for a single transfer, which is not limited.
+    /// Returns the URL whose host limits the work. Returns `None` for work without a limit, such as a single transfer.
     fn host_limited_url(&self, work: &Work) -> Option<Url<'static>> {
         let Work::Transfer(planned) = work else { return None };
         let url = planned.url().filter(|_| !self.run.has_single_transfer());

@@ -32,7 +32,7 @@ pub(super) async fn run_transfer(
     permit: Option<Arc<HostPermit>>,
     report: &mut TransferReport,
 ) -> Result<(), Error> {
-    // A head is written as a whole.
+    // `-I` needs no lock: each head is written as one chunk.
     let is_for_stdout = matches!(transfer.output, Output::Stdout { .. }) && !run.options.head;
     let _guard = match is_for_stdout {
         true => Some(run.stdout_lock.lock(report.number, permit.as_deref()).await),
@@ -141,8 +141,8 @@ fn reject_error(response: &mut Response, run: &Run) -> Result<(), Error> {
     response.status_error.take_if(|_| !run.options.writes_error_body).map_or(Ok(()), Err)
 }
 
-/// Returns `true` if the page was redirected to another page of the mirror, which is fetched under its own name, or the
-/// entry of an index page to its URL with a slash: it is a directory.
+/// Returns `true` and records the target if a redirect shows that a mirror must not save this response: a page was
+/// redirected to another page, which has its own file, or an entry to its URL with a slash, so it is a directory.
 pub(super) fn is_moved(transfer: &Transfer, meta: &Meta, report: &mut TransferReport) -> bool {
     let is_moved = transfer
         .entry
@@ -155,8 +155,8 @@ pub(super) fn is_moved(transfer: &Transfer, meta: &Meta, report: &mut TransferRe
     is_moved
 }
 
-/// Returns `true` if the file exists and need not be fetched: `--skip-existing`, the journal, or an unchanged file of a
-/// mirror. Also if another transfer of the same URL is writing it: if that one fails, the run fails with it.
+/// Returns `true` if the file need not be fetched: it exists (`--skip-existing`, the journal, an unchanged file of a
+/// mirror), or another transfer of the same URL is writing it. If that transfer fails, the run fails, too.
 async fn can_skip(
     request: &Request,
     transfer: &Transfer,
@@ -179,7 +179,7 @@ async fn can_skip(
         Err(error) if may_refuse_only_head(&error) => return Ok(false),
         Err(error) => return Err(error),
     };
-    // Earlier versions have saved the index pages of directories that are listed without a slash.
+    // A directory that is listed without a slash is not skipped: earlier versions saved its index page as a file.
     let is_file = !transfer.entry.as_ref().is_some_and(|entry| entry.is_redirected_to_directory(&meta.url));
     let is_same = is_file && journal.is_same(transfer, path, &meta);
     if is_same && transfer.is_page_link() {
@@ -268,8 +268,8 @@ async fn save_response(
     refusal.filter(|_| run.options.fails_with_body).map_or(Ok(()), Err)
 }
 
-/// Fetches a file over several connections, if `--segments` is given and the server supports it; otherwise returns the
-/// unused file. A page that was redirected to another one is not fetched.
+/// Fetches a file over several connections if `--segments` is given and the server supports it. Returns the unused file
+/// if it does not. Returns `None` if the file is saved, or if a redirect shows that it must not be ([`is_moved`]).
 async fn fetch_in_segments(
     run: &Run,
     transfer: &Transfer,

@@ -21,13 +21,13 @@ pub(super) struct PlannedTransfer {
 }
 
 impl PlannedTransfer {
-    /// Parses the URL of `transfer` and applies the options; `upcoming` are the URLs that follow on the same server.
+    /// Parses the URL of `transfer` and applies the options; `upcoming` are the URLs that are requested after it.
     pub(super) fn new(transfer: Transfer, upcoming: UpcomingUrls, options: &FetchOptions) -> Self {
         let request = options.request_for(&transfer, upcoming);
         Self { transfer, request }
     }
 
-    /// Marks the transfer as the last one: the driver prepares no connection for another transfer.
+    /// Marks the transfer as the last one: the driver prefetches no port for another transfer.
     pub(super) fn into_last_transfer(mut self, options: &FetchOptions) -> Self {
         self.request = self.request.map(|request| options.without_port_prefetch(request));
         self

@@ -1,4 +1,4 @@
-//! Results of transfers: they go to the log of the run, and a queue may delay a line.
+//! Records the results of transfers in the journal or the queue. The queue may postpone a failed line.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::report::TransferReport;
 use crate::run::result_log::{Disposition, ResultLog as _, TransferResult};
 
 impl Batch {
-    /// Records a written or unchanged file, so that no other transfer of this run replaces it, and the result. The files
-    /// of a queue are not recorded: a worker may run for months, while other programs take them away.
+    /// Records the result. Also records a written or unchanged file, so that no other transfer of this run replaces it.
+    /// The files of a queue are not recorded: a worker may run for months, while other programs move its files.
     pub(super) fn record_result(&self, transfer: &Transfer, report: &TransferReport) -> Disposition {
         let is_line = transfer.lease.is_some();
         if let (Some(file), true) = (&report.unchanged, report.is_skipped && !is_line) {
