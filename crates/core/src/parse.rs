@@ -22,8 +22,8 @@ pub const MAX_LENGTH: usize = 64 * 1024;
 ///
 /// # Errors
 /// Returns the first fault and its place, for example
-/// [`ParseErrorKind::MissingScheme`](crate::ParseErrorKind::MissingScheme). A space, a backslash or a control character
-/// is an error everywhere.
+/// [`ParseErrorKind::MissingScheme`](crate::ParseErrorKind::MissingScheme). A space or a control character is an error
+/// everywhere, a backslash everywhere except in a fragment.
 ///
 /// ```
 /// let parsed = fetch_url_core::parse("HTTP://h/~me#top")?;
@@ -67,10 +67,10 @@ impl<'a> TryFrom<&'a str> for Url<'a> {
     }
 }
 
-/// Parses `text` up to the byte `end`, without the closing bracket of a wrapper.
+/// Parses `text` up to the byte `end`, which excludes a fragment. The closing bracket of a wrapper is excluded, too.
 ///
-/// The result is built in place. A caller that looked at it before returning it would copy it, which would make parsing
-/// 10 % slower; so [`recover`] is called here, where an error appears.
+/// The result is built in place. If the caller matched on it to handle errors, it would be copied, and parsing would be
+/// 10 % slower. Therefore [`recover`] is called here and not by the caller.
 #[inline(never)]
 fn parse_up_to(text: &str, end: usize, dialect: Dialect) -> Result<Parsed<'_>, ParseError> {
     if text.len() > MAX_LENGTH {

@@ -32,7 +32,7 @@ pub trait Machine: Send {
 #[must_use]
 #[allow(clippy::exhaustive_enums, reason = "the caller of a machine must handle every step")]
 pub enum Step {
-    /// The exchange is complete; with several requests, the current one.
+    /// The exchange is complete. For a machine that serves several requests: the current request is complete.
     Done,
     /// Pass this event on, then call [`Machine::step`] again.
     Emit(Event),

@@ -1,4 +1,5 @@
-//! Checks a URL before anything is sent: no percent-decoded part of it may change the protocol (RFC 1738 §6).
+//! Checks a URL before anything is sent: no percent-decoded byte may end a line, a field or an argument of the protocol
+//! early (RFC 1738 §6).
 
 use fetch_url_core::{
     Authority, FileUrl, FtpUrl, MailtoUrl, NewsResource, NewsUrl, NntpUrl, PercentEncoded, TelnetUrl, Url,
@@ -60,7 +61,7 @@ fn check_mailto(url: &MailtoUrl<'_>) -> Result<(), ForbiddenByte> {
     })
 }
 
-/// Accepts the line ends CR LF, which a body may have (RFC 6068 §5): it is not part of the header of the message.
+/// Accepts CR LF, because the body of a message may have several lines (RFC 6068 §5). Header fields may not.
 fn check_mail_body(body: &PercentEncoded<'_>) -> Result<(), ForbiddenByte> {
     let body = body.decode();
     let mut rest = &body[..];

@@ -213,7 +213,7 @@ impl Typecode {
         matches!(self, Self::AsciiForm(_) | Self::Ebcdic(_) | Self::Local(_))
     }
 
-    /// Returns `true` if Display prints the typecode like `suffix`, which is `type=code` in any case.
+    /// Returns `true` if Display prints the typecode like `suffix`, which is `type=code` in upper or lower case.
     fn is_canonical(self, suffix: &[u8]) -> bool {
         let is_upper = self.is_historic();
         let (name, code) = suffix.split_at(5);
