@@ -26,7 +26,7 @@ pub trait Driver: Send + Sync {
     /// Returns the name of the driver for messages.
     fn id(&self) -> &'static str;
 
-    /// Returns the schemes of the driver, in any case.
+    /// Returns the schemes of the driver, in upper or lower case.
     fn schemes(&self) -> &'static [&'static str];
 
     /// Returns the plan for `request`. It must not open a connection or file.
@@ -41,8 +41,9 @@ pub type RunFuture = Pin<Box<dyn Future<Output = Result<Outcome, Error>> + Send>
 
 /// A prepared request. Its `Display` form shows what will be sent, one line per command, without secrets.
 pub trait Plan: Display + Send {
-    /// Runs the plan once. Retries, redirects and the total time are handled by the engine, which drops the future one second
-    /// after the total time. A plan that must clean up before can wait with [`Deadline::bound_total`].
+    /// Runs the plan once. The engine handles retries and redirects, and drops the future one second after the total
+    /// time is over. A plan that must clean up before that can wait with [`Deadline::bound_total`], which returns when
+    /// the total time is over.
     fn run(self: Box<Self>, ctx: RunContext) -> RunFuture;
 
     /// Returns `true` if the plan writes the wire trace while it runs. Otherwise the engine traces its `Display`

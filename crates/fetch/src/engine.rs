@@ -43,7 +43,7 @@ pub(crate) async fn fetch(settings: &Arc<Settings>, request: Request) -> Result<
     fetch_from(settings, ChainStart::new(request)).await
 }
 
-/// Fetches the request of `start`, without the redirects before it.
+/// Fetches the request of `start`. The redirects before it are not requested again.
 pub(crate) async fn fetch_from(settings: &Arc<Settings>, start: ChainStart) -> Result<Response, Error> {
     let deadline = Deadline::start(settings.policy.timeouts);
     let mut retries = RetryState::new(start.request.retry_rules(settings.policy.retry));

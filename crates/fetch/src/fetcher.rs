@@ -124,7 +124,7 @@ impl Fetcher {
         self.explained(request)
     }
 
-    /// Returns the plan of `request` through the gateway URL `made`.
+    /// Returns the plan of `request` through a gateway; `made` is the URL of the request to it.
     fn explained_through(&self, made: Url<'static>, request: &Request) -> Result<Explained, Error> {
         let gateway = request.clone().through_gateway(made);
         let mut explained = self.explained(&gateway)?;

@@ -110,7 +110,7 @@ impl Request {
         self
     }
 
-    /// Requests the object itself, also if its metadata was requested before.
+    /// Requests the object itself, even if [`head`](Self::head) was called before.
     pub(crate) fn object(mut self) -> Self {
         self.parts_mut().want = Want::Object;
         self
@@ -158,8 +158,8 @@ impl Request {
         self
     }
 
-    /// Attaches a permit of a [`HostLimiter`](crate::internal::HostLimiter). While the host is busy, the
-    /// permit is released and acquired again.
+    /// Attaches a permit of a [`HostLimiter`](crate::internal::HostLimiter). A retry releases it while it waits, and
+    /// then acquires it again.
     #[must_use]
     pub fn with_permit(mut self, permit: Option<Arc<HostPermit>>) -> Self {
         self.parts_mut().host_permit = permit;
@@ -315,7 +315,7 @@ impl Request {
         self
     }
 
-    /// Returns when the request is sent again: as the policy says, unless retries are switched off.
+    /// Returns the retry rules of the policy, or no retries if they are switched off for this request.
     pub(crate) fn retry_rules(&self, policy: Retry) -> Retry {
         if self.0.is_tried_once { Retry::never() } else { policy }
     }

@@ -15,7 +15,8 @@ pub(super) struct RedirectChain {
     followed: u32,
     /// The number of those that a name service sent.
     name_redirects: u32,
-    /// The URLs of this request since its method last changed. Empty until the first redirect.
+    /// The URLs of this request, for loop detection. A change of method or of client state (such as a cookie) clears
+    /// them, because the same URL may then have another response. Empty until the first redirect.
     visited: Vec<String>,
     has_visited_public: bool,
 }
@@ -37,7 +38,8 @@ impl RedirectChain {
         &self.start
     }
 
-    /// Returns the URL of the first request, or `None` after a redirect to another origin.
+    /// Returns the URL of the first request, or `None` after a redirect to another origin, unless the caller trusts it.
+    /// Credentials belong to this origin.
     pub(super) fn origin(&self, request: &Request) -> Option<&Url<'static>> {
         (!request.is_cross_origin()).then_some(&self.start)
     }
@@ -51,8 +53,7 @@ impl RedirectChain {
         self.followed
     }
 
-    /// Returns `true` if a server with a public address has been contacted. Private addresses are refused from then
-    /// on.
+    /// Returns `true` if a server with a public address was contacted. From then on, private addresses are refused.
     pub(super) const fn has_visited_public(&self) -> bool {
         self.has_visited_public
     }
@@ -91,7 +92,8 @@ impl RedirectChain {
         let checked = self.policy.check_redirect(from, &target, redirect.kind);
         checked.map_err(|error| error.with_reply(redirect.reason.as_bytes()))?;
         let text = target.to_string();
-        // A redirect back to the same URL with a plain GET is not a loop (RFC 9110 §15.4.4).
+        // A redirect back to the same URL is not a loop if the client's state changed, or if the method changes to GET
+        // (RFC 9110 §15.4.4).
         if redirect.changes_state || (redirect.switches_to_get && !request.is_plain_get()) {
             self.visited.clear();
         }
@@ -101,7 +103,7 @@ impl RedirectChain {
         self.visited.push(text);
         let redirect_state = RedirectState {
             is_cross_origin: request.has_left_origin() || !from.same_origin(&target),
-            // Once a server may not receive them, no later one may.
+            // After an origin that must not receive credentials, no later one receives them.
             trusts_target: self.policy.limits().trust_other_servers
                 && !request.is_cross_origin()
                 && matches!(target, Url::Http(_)),

@@ -35,7 +35,7 @@ pub(super) struct FinalResponse {
     pub(super) response: Response,
     /// The request to send in place of the first one if the body breaks off.
     pub(super) resume_start: Option<ChainStart>,
-    /// The request that was answered, if there were redirects.
+    /// The last request of the chain, if there were redirects.
     pub(super) redirected: Option<ChainStart>,
 }
 
@@ -110,8 +110,8 @@ fn url_chooser(request: &Request, chain: &RedirectChain) -> UrlChooser {
     }
 }
 
-/// Decides what follows a response. A refusal may be retried. If the response is for a different resource than
-/// the partial download, the request is sent again from byte 0.
+/// Decides whether to return a response or to send a request again. An error response may be retried. If the response
+/// is for another resource than the partial download, the request is sent again from byte 0.
 async fn check_response(
     mut response: Response,
     request: Request,
@@ -217,8 +217,9 @@ async fn attempt(
     Err(Error::new(Code::PeerMisbehaved, Phase::Request, detail))
 }
 
-/// Replaces the content by [`Content::Unchanged`] if the condition of the request is not met. Not every
-/// server checks the condition itself. The response to a body has another modification time than the object.
+/// Replaces the content by [`Content::Unchanged`] if the condition of the request is not met. Not every server checks
+/// the condition itself. It is not checked for a request with a body: the response has another modification time than
+/// the object.
 fn apply_condition(mut response: Response, request: &Request) -> Response {
     let condition = request.condition().filter(|_| !response.meta.answers_body);
     let is_met = condition.is_none_or(|condition| condition.is_met_by(response.meta.head.modified));
@@ -228,7 +229,8 @@ fn apply_condition(mut response: Response, request: &Request) -> Response {
     response
 }
 
-/// Gives a resumed body the last bytes already stored, for comparison if it breaks off.
+/// Passes the last bytes of the partial download to a resumed body. If it breaks off early, the next attempt compares
+/// them.
 fn with_resume_tail(mut response: Response, resume: Option<&Resume>) -> Response {
     if let (Content::Body(body), Some(resume)) = (&mut response.content, resume)
         && response.meta.offset == resume.offset

@@ -159,7 +159,8 @@ impl EngineResumer {
     }
 }
 
-/// Returns the text of an error without the summary of its code, which the new error has, too.
+/// Returns the text of an error without the summary of its code. The new error has the same code, so its text begins
+/// with the summary.
 fn detail_of(error: &Error) -> String {
     let (text, summary) = (error.to_string(), error.code().summary());
     text.strip_prefix(summary).and_then(|rest| rest.strip_prefix(": ")).map_or(text.clone(), str::to_owned)

@@ -39,7 +39,7 @@ impl RetryState {
     /// Waits until `request` may be sent again after `error`.
     ///
     /// # Errors
-    /// Returns `error` if it is permanent, or the number or time of retries is used up.
+    /// Returns `error` if it is permanent, or if the number of retries, their time or the total time is used up.
     pub(crate) async fn backoff(
         &mut self,
         request: &Request,
@@ -53,9 +53,9 @@ impl RetryState {
         self.offset = self.offset.max(offset);
         let permit =
             request.host_permit().filter(|permit| error.code() == Code::Busy && permit.is_for(request.url()));
-        // While a busy host answers other requests, the count of failures is reset to 0.
         let requested = error.retry_after().or(self.rules.delay).unwrap_or(FIRST_WAIT);
-        // A wait beyond the limit must not delay the other requests to the host.
+        // A wait beyond the limit must not delay the other requests to the host. If a busy host answers them, the count
+        // of failures is reset to 0.
         let requested = if asks_for_too_long_a_wait(&error) { Duration::ZERO } else { requested };
         if permit.is_some_and(|permit| permit.record_busy(requested)) {
             self.failures = 0;

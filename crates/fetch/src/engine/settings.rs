@@ -25,7 +25,7 @@ impl Settings {
     /// Returns the plan of the driver for `request`. FTP over an HTTP proxy is planned by the HTTP driver.
     ///
     /// # Errors
-    /// The errors of the driver; `Code::Usage` if the value of the proxy's variable is invalid.
+    /// The errors of the driver; `Code::Usage` if the proxy's environment variable is invalid.
     pub(crate) fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
         let driver = self.registry.driver(request.url())?;
         if driver.id() == "ftp" && self.forwards_ftp(request)? {
@@ -50,7 +50,7 @@ impl Settings {
     /// Describes the proxy of `request` for an explanation; `None` for a direct connection.
     ///
     /// # Errors
-    /// `Code::Usage` if the value of the proxy's variable is invalid; `Code::Unsupported` if the scheme cannot use a
+    /// `Code::Usage` if the proxy's environment variable is invalid; `Code::Unsupported` if the scheme cannot use a
     /// proxy.
     pub(crate) fn describe_proxy(&self, request: &Request) -> Result<Option<String>, Error> {
         let url = request.url();
