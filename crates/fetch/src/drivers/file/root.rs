@@ -13,7 +13,7 @@ use crate::{Code, Error, Phase};
 /// A directory that the `file:` URL of a request cannot leave: an extra of [`Request`](crate::Request), added by
 /// [`Request::with_extra`](crate::Request::with_extra).
 ///
-/// The kernel resolves the path below the open directory, so neither `..` nor a symbolic link leads out, also if a link
+/// The kernel resolves the path below the open directory, so neither `..` nor a symbolic link leads out, even if a link
 /// is changed while it is resolved. Links with an absolute target are refused. It needs Linux 5.6 and procfs; without
 /// them every request fails with [`Code::Unsupported`](crate::Code::Unsupported).
 #[derive(Clone, Debug)]

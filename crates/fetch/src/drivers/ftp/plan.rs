@@ -90,7 +90,7 @@ impl FtpPlan {
         Ok(if protects_data { login.with_protection() } else { login })
     }
 
-    /// Returns `true` if the whole file is fetched, whatever its size and modification time are.
+    /// Returns `true` if the whole file is fetched, regardless of its size and modification time.
     pub(super) const fn wants_whole_file(&self) -> bool {
         !self.wants_head && self.range.is_none() && self.resume.is_none() && self.condition.is_none()
     }

@@ -1,4 +1,5 @@
-//! Sends a request directly to the server: over an idle connection, or over a new one.
+//! Sends a request over a connection of this driver: an idle one, or a new one. It leads to the server, directly or
+//! through a tunnel, or to an HTTP proxy.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ pub(super) async fn send_directly(
     match &plan.spares {
         Some(spares) if plan.wants_head => {
             let sent = send(pool, &key, plan, ctx);
-            // This is rare and its future is large.
+            // In a box: this is rare, and its future is large.
             Box::pin(spare_connections::open_while(sent, spares, pool, &key, (plan, ctx))).await
         }
         _ => send(pool, &key, plan, ctx).await,
@@ -44,7 +45,7 @@ async fn send(
         if let Some(response) = send_on_idle(pool, key, plan, ctx).await? {
             return Ok(response);
         }
-        // Opening a connection is rare and its future is large.
+        // In a box: opening a connection is rare, and its future is large.
         let Some(pooled) = Box::pin(open(pool, key, plan, ctx)).await? else { continue };
         return exchange_on(pooled, plan, ctx).await.map_err(|failure| {
             // Parallel requests on the same HTTP/2 connection would fail too.
@@ -82,8 +83,8 @@ async fn send_on_idle(
     Ok(None)
 }
 
-/// Opens a connection, or returns `None` if the pool has one now: one that was being opened already, or the first one to a
-/// server that may speak HTTP/2, for which parallel requests wait a short time.
+/// Opens a connection. Returns `None` if the pool has one now: a spare one that was being opened, or the first one to a
+/// server that may support HTTP/2, for which parallel requests wait up to 1 s.
 async fn open(
     pool: &Arc<ConnectionPool>,
     key: &HttpPoolKey,
@@ -104,7 +105,8 @@ async fn open(
     if pool.contains(key, has_body) {
         return Ok(None);
     }
-    // Only the request that holds the lock lets others wait. Nobody waits if the connections of the pool send other bodies.
+    // The lock is released for an HTTP/1.1 server, and if the connections of the pool are all sending bodies: other requests
+    // open connections of their own without waiting.
     let lead = lead.filter(|_| !first.is_http1() && !pool.contains(key, false));
     let opened = Connection::open(plan, ctx).await;
     match &opened {
@@ -149,7 +151,7 @@ impl From<Error> for ExchangeError {
     }
 }
 
-/// Adds the login for the proxy to a request that the proxy reads: that of the caller's headers or of the proxy.
+/// Adds Proxy-Authorization to a forwarded request: the caller's field, or the login of the proxy.
 fn add_proxy_authorization<B>(
     request: &mut http::Request<B>,
     plan: &HttpPlan,
@@ -217,7 +219,7 @@ async fn exchange_on(
     if let Some(fields) = pooled.connection.exchange().and_then(SharedExchange::take_fields) {
         response.extensions_mut().insert(fields);
     }
-    // After a refusal, the rest of the body is not sent.
+    // After an error response, the rest of the request body is not sent.
     let unsent = Some(progress).filter(|progress| response.status().is_success() && !progress.is_sent());
     Ok(response.map(|incoming| match plan.options.raw {
         true => ResponseBody::raw(incoming, pooled, http2_upload, unsent),

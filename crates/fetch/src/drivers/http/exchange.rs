@@ -1,5 +1,5 @@
-//! One exchange over an HTTP/1 connection, as its bytes show it: the spelling of header names in both directions, which
-//! hyper does not keep, and the bytes of the body before its transfer coding is decoded.
+//! Observes the bytes of one HTTP/1 exchange below hyper: the spelling of header names in both directions, which hyper
+//! does not keep, and the body before its transfer coding is decoded.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -30,13 +30,13 @@ struct Exchange {
     /// The head of the final response, up to [`MAX_HEAD_SIZE`].
     head: Vec<u8>,
     is_head_complete: bool,
-    /// Reads the body if it is chunked.
+    /// Checks the size lines of a chunked body.
     chunk_sizes: Option<ChunkSizes>,
     /// The bytes of the body, if the caller wants them undecoded.
     raw_body: Option<BytesMut>,
     /// The length of the body is not taken from Content-Length.
     hides_length: bool,
-    /// The names of the request that are still to be written in the spelling of the caller.
+    /// The caller's spelling of the header names, until the request is written.
     spellings: Spellings,
     /// The progress of the body of the request, if it has one.
     upload: Option<UploadProgress>,
@@ -59,7 +59,7 @@ impl SharedExchange {
         Self(Arc::new(Mutex::new(Exchange { hides_length: true, ..Exchange::default() })))
     }
 
-    /// Forgets the previous exchange, before the request of `plan` is sent, whose body has the progress `upload`.
+    /// Starts the exchange of `plan` and discards the previous one. `upload` is the progress of the request body.
     pub(super) fn begin(&self, plan: &HttpPlan, upload: &UploadProgress) {
         let options = &plan.options;
         *self.lock() = Exchange {
@@ -110,7 +110,7 @@ impl SharedExchange {
     pub(super) fn take_fields(&self) -> Option<ReceivedFields> {
         let mut exchange = self.lock();
         let mut head = exchange.is_head_complete.then(|| std::mem::take(&mut exchange.head))?;
-        // It was allocated for a read that may have brought much of the body.
+        // The buffer may be large: the last read may have contained a part of the body.
         head.shrink_to_fit();
         Some(ReceivedFields { count: count_fields(&head), fields: HeaderFields::from_head(head) })
     }
@@ -120,8 +120,8 @@ impl SharedExchange {
         self.lock().raw_body.as_mut().map(|body| body.split().freeze()).unwrap_or_default()
     }
 
-    /// Returns the head of the request at the start of `bytes` with the names in the caller's spelling, or `None` if
-    /// nothing is to change.
+    /// Returns the head of the request at the start of `bytes` with the names in the caller's spelling, or `None` if no
+    /// name changes.
     pub(super) fn respell_request(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut exchange = self.lock();
         let end = (!exchange.spellings.is_empty()).then(|| head_end(bytes, 0)).flatten()?;

@@ -54,7 +54,7 @@ pub struct HttpOptions {
 #[derive(Clone, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "a header field has a name and a value")]
 pub struct HeaderField {
-    /// The field name, in any case. A name that is not a token fails with `Code::Usage`.
+    /// The field name, in upper or lower case. A name that is not a token fails with `Code::Usage`.
     pub name: String,
     /// The field value, sent byte for byte; control characters fail with `Code::ForbiddenByte`. `None` removes the
     /// default header of this name; of `Authorization`, also the login.

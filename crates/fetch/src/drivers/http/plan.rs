@@ -40,12 +40,12 @@ pub(super) struct HttpPlan {
     /// The caller wants the metadata only.
     pub(super) wants_head: bool,
     pub(super) login: Option<Credential>,
-    /// The login of the proxy, which the proxy may repeat.
+    /// The login of the proxy. It is masked in responses, because the proxy may repeat it.
     pub(super) proxy_login: Option<Credential>,
     pub(super) authorization: Option<HeaderValue>,
     /// The caller has set or removed the field Authorization, so no login is sent in it.
     pub(super) has_own_authorization: bool,
-    /// The login of the second request, which the user may have typed.
+    /// The login with which a 401 was answered, for example from the password prompt.
     pub(super) login_after_challenge: Option<Credential>,
     /// The number of 401 responses after which the request was sent again with credentials.
     pub(super) answered_challenges: u8,
@@ -53,9 +53,9 @@ pub(super) struct HttpPlan {
     pub(super) resume: Option<Resume>,
     pub(super) condition: Option<Condition>,
     pub(super) options: HttpOptions,
-    /// The connections that this request opens for the next ones, or shares with them.
+    /// Connections that are opened in advance by the first request, for the next ones.
     pub(super) spares: Option<Arc<SpareConnections>>,
-    /// An HTTP proxy reads the request, whose target is a whole URL.
+    /// The request goes to an HTTP proxy, with the whole URL as its target.
     pub(super) is_forwarded: bool,
 }
 
@@ -65,7 +65,7 @@ impl HttpPlan {
         self.options.raw || self.options.ignore_content_length || self.has_own_authority
     }
 
-    /// Returns `true` if the response has no body, because only the metadata is requested.
+    /// Returns `true` if the body is not read: metadata only is requested, or the method is HEAD.
     pub(super) fn is_head(&self) -> bool {
         self.wants_head || self.method == Method::HEAD
     }

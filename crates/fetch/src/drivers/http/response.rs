@@ -64,7 +64,7 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
             if !plan.options.deliver_error_body {
                 return Err(refusal);
             }
-            // A body that cannot be decoded does not hide the refusal.
+            // If the body cannot be decoded, the error is that of the status code.
             let Ok(mut response) = whole_response(plan, response, reply) else { return Err(refusal) };
             response.meta.is_resumable = false;
             response.status_error = Some(refusal);
@@ -168,7 +168,7 @@ fn switches_to_get(plan: &HttpPlan, status: StatusCode) -> bool {
     }
 }
 
-/// Returns the whole object.
+/// Returns the response with the whole object.
 fn whole_response(plan: &HttpPlan, response: IncomingResponse, reply: String) -> Result<Response, Error> {
     let mut meta = response_meta(plan, &response, reply);
     let length = content_length(&response);
@@ -201,11 +201,11 @@ fn partial_response(plan: &HttpPlan, response: IncomingResponse, reply: String) 
     let mut meta = response_meta(plan, &response, reply);
     meta.offset = first;
     meta.head.size = size;
-    // The expected length is that of Content-Range, also if the body is chunked.
+    // The expected length is that of Content-Range, even if the body is chunked.
     build_response(plan, response, meta, Some(last - first + 1))
 }
 
-/// Returns the part that the caller has requested by a field of its own, as it is. It is neither checked nor resumed.
+/// Returns the part that the caller requested with a Range header field (`-H`). It is neither checked nor resumed.
 fn part_of_own_range(plan: &HttpPlan, response: IncomingResponse, reply: String) -> Result<Response, Error> {
     let mut meta = response_meta(plan, &response, reply);
     (meta.is_resumable, meta.is_repeatable) = (false, false);
@@ -283,7 +283,7 @@ fn response_meta(plan: &HttpPlan, response: &IncomingResponse, reply: String) ->
     meta.validator = validator_from_headers(headers);
     // Byte ranges exist for GET only.
     meta.is_resumable = plan.method == Method::GET && !has_content_coding(headers);
-    // Also with a weak entity tag: a restart joins no two versions.
+    // A weak entity tag suffices: a restart does not join parts of two versions.
     meta.is_repeatable =
         plan.method == Method::GET && (headers.contains_key(ETAG) || headers.contains_key(LAST_MODIFIED));
     meta.media_type = text(CONTENT_TYPE).map(str::to_owned);
@@ -329,7 +329,7 @@ fn build_response(
     Ok(Response::new(meta, Content::Body(body)))
 }
 
-/// Returns `true` if the body has a content coding: a part of it cannot be joined to another part.
+/// Returns `true` if the body has a content coding. Its parts cannot be joined after decoding.
 fn has_content_coding(headers: &HeaderMap) -> bool {
     !matches!(ContentCoding::from_headers(headers), Ok(None))
 }

@@ -1,5 +1,5 @@
-//! Runs a plan: sends the request, and again over HTTP/1.1 if the server requires that. A response that asks for credentials
-//! makes a new plan, which the engine runs.
+//! Runs a plan: sends the request, and sends it again over HTTP/1.1 if the server requires that. After a 401, returns a
+//! plan with credentials, which the engine runs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ async fn run_plan(run: HttpRun, ctx: &RunContext) -> Result<Outcome, Error> {
 
 /// Adds the hint to tunnel FTP through the proxy, which may not fetch FTP URLs itself.
 fn add_tunnel_hint(error: Error, plan: &HttpPlan) -> Error {
-    // A proxy that does not speak FTP may speak HTTP with the FTP server, which never answers.
+    // A proxy that does not support FTP may send HTTP to the FTP server, which never answers.
     let is_refused = match error.code() {
         Code::HttpError | Code::Denied | Code::PeerMisbehaved | Code::EmptyReply => true,
         Code::TimedOut => error.phase() == Phase::Reply,
