@@ -144,7 +144,7 @@ pub struct Credentials {
     prompter: Option<Arc<dyn Prompter>>,
     /// Answers of the prompt, by [`server_key`].
     answers: Arc<Mutex<BTreeMap<String, Credential>>>,
-    /// The turns of prompts, by [`server_key`]: each server has one prompt at a time.
+    /// The locks of prompts, by [`server_key`]: each server has at most one open prompt.
     turns: Arc<Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>>,
 }
 
@@ -276,7 +276,7 @@ impl Credentials {
         }
     }
 
-    /// Returns the turn of prompts for the server of `url`. It is locked while the user is asked.
+    /// Returns the lock of prompts for the server of `url`. It is held while the user is asked.
     pub(crate) fn prompt_turn(&self, url: &Url<'_>) -> Arc<tokio::sync::Mutex<()>> {
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         turns.entry(server_key(url)).or_default().clone()

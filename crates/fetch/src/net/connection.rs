@@ -91,7 +91,7 @@ impl<M: Machine> Connection<M> {
     /// Upgrades the connection to TLS after STARTTLS.
     ///
     /// # Errors
-    /// `Code::TlsFailed`, also if plain bytes follow the reply to STARTTLS, because an attacker could have injected
+    /// `Code::TlsFailed`, even if plain bytes follow the reply to STARTTLS, because an attacker could have injected
     /// them (CVE-2011-0411).
     pub(crate) async fn upgrade_to_tls(
         mut self,

@@ -1,5 +1,5 @@
-//! Opens all TCP connections: resolves a host once, checks every address by the network policy, and connects to
-//! these addresses only.
+//! Opens all TCP connections: resolves a host once, checks every address against the network policy, and connects to
+//! checked addresses only.
 
 mod connect_error;
 mod connection_trace;
@@ -55,10 +55,10 @@ impl Network {
         }
     }
 
-    /// Returns the proxy for requests of `scheme` to `host`, or `None` for direct connections.
+    /// Returns the proxy for requests of `scheme` to `host`, or `None` if the connection is direct.
     ///
     /// # Errors
-    /// `Code::Usage` if the value of the proxy's variable is invalid.
+    /// `Code::Usage` if the proxy's environment variable is invalid.
     pub(crate) fn proxy_for(&self, scheme: &str, host: &Host<'_>) -> Result<Option<&Proxy>, Error> {
         self.policy.proxies.proxy_for(scheme, host)
     }
@@ -67,7 +67,7 @@ impl Network {
     /// server, they are not: the proxy would see what TLS hides.
     ///
     /// # Errors
-    /// `Code::Usage` if the value of the proxy's variable is invalid.
+    /// `Code::Usage` if the proxy's environment variable is invalid.
     pub(crate) fn forwards_ftp(&self, host: &Host<'_>) -> Result<bool, Error> {
         let proxy = self.proxy_for("ftp", host)?;
         let may_forward = !self.policy.proxies.uses_tunnel() && self.tls.start_tls() == StartTls::Never;
@@ -80,8 +80,8 @@ impl Network {
 pub(crate) enum UrlChooser {
     /// The caller.
     Caller,
-    /// A server with a private address, by a redirect to another server. Metadata services are refused, because they
-    /// return the credentials of a cloud machine without authentication.
+    /// A server with a private address, by a redirect to another server, or a document. Metadata services are refused,
+    /// because they return the credentials of a cloud machine without authentication.
     PrivateServer,
     /// A server with a public address, by a redirect. Private addresses are refused.
     PublicServer,
@@ -164,7 +164,7 @@ impl Connector {
     ) -> Result<ServerStream, Error> {
         let deadline = deadline.connecting();
         if let Some(proxy) = self.proxy_for(host)? {
-            // In a box, so that direct connections do not carry its large future.
+            // In a box, because its future is large and direct connections do not need it.
             return Box::pin(self.connect_through(proxy, host, port, &deadline)).await;
         }
         let (host, port) = self.connect_to(host, port);
@@ -256,7 +256,7 @@ impl Connector {
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let name = server_name(host)?;
-        // In a box, so that connections without TLS do not carry its large future.
+        // In a box, because its future is large and connections without TLS do not need it.
         let handshake = Box::pin(async {
             TlsConnector::from(config).connect(name, stream).await.map_err(|error| match tls::find_tls_error(
                 &error,
@@ -313,7 +313,7 @@ impl Connector {
     /// Returns the proxy for connections to `host`, or `None` for direct ones.
     ///
     /// # Errors
-    /// `Code::Usage` if the value of the proxy's variable is invalid.
+    /// `Code::Usage` if the proxy's environment variable is invalid.
     pub(crate) fn proxy_for(&self, host: &Host<'_>) -> Result<Option<&Proxy>, Error> {
         match &self.proxy {
             Some(proxy) if !self.network.policy.proxies.is_direct(host) && !self.uses_unix_socket() => {

@@ -153,7 +153,7 @@ impl Proxies {
     /// Returns the proxy for URLs of `scheme` to `host`, or `None` for a direct connection.
     ///
     /// # Errors
-    /// `Code::Usage` if the value of the proxy's variable is invalid.
+    /// `Code::Usage` if the proxy's environment variable is invalid.
     pub(crate) fn proxy_for(&self, scheme: &str, host: &Host<'_>) -> Result<Option<&Proxy>, Error> {
         match self.for_scheme(scheme) {
             Some(proxy) if !self.is_direct(host) => proxy.as_ref().map(Some).map_err(Error::clone),
