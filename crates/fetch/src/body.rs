@@ -1,5 +1,4 @@
-//! The body of a response: size limit, byte count, idle timeout and completeness check, applied in this order for
-//! every scheme.
+//! The body of a response. Applies rate limit, idle timeout, size limit and completeness check, for every scheme.
 //!
 //! A body that ends without an error is complete; its [`Proof`] states how the end was detected.
 
@@ -78,7 +77,7 @@ enum Source {
 }
 
 impl Body {
-    /// Creates a body from `source`.
+    /// Creates a body that reads from `source`.
     ///
     /// `expected` is the length in bytes that the protocol announced; another length is an error (`Code::Truncated`,
     /// `Code::PeerMisbehaved`). `proof` states how the end of `source` proves completeness.

@@ -47,7 +47,7 @@ pub struct Receipt {
     pub bytes: u64,
     /// The number of bytes that a partial download had already.
     pub resumed_from: u64,
-    /// The time that writing took.
+    /// The time from the call to the end of the download.
     pub elapsed: Duration,
     /// The number of redirects.
     pub redirects: u32,
@@ -61,10 +61,10 @@ pub struct Receipt {
     pub missing_terminator: Option<&'static str>,
     /// The requested digest, in hexadecimal.
     pub digest: Option<String>,
-    /// The written file; `None` for a device, a pipe or another writer.
+    /// The written file, if the sink is [`Sink::file`] and not a device; otherwise `None`.
     pub file: Option<SavedFile>,
-    /// The metadata of the response from which the object is, if the download broke off and was restarted with this
-    /// response instead of the given one.
+    /// If the download broke off and was restarted: the metadata of the response that the object comes from, instead of
+    /// the one that was passed to [`save`].
     pub restarted: Option<Box<Meta>>,
 }
 
@@ -78,9 +78,10 @@ impl Receipt {
 /// Writes the object of `response` to `sink`. A listing is written as its names, one per line.
 ///
 /// # Errors
-/// [`Code::Truncated`], [`Code::TimedOut`], [`Code::LimitReached`] or another error of the body;
-/// [`Code::SinkFailed`] if writing fails; [`Code::ChecksumMismatch`]; [`Code::Unsupported`] if the response
-/// is advice (`telnet:`, `mailto:`) and the sink a file. No file is created on failure.
+/// [`Code::Truncated`], [`Code::TimedOut`], [`Code::LimitReached`] or another error of the body; [`Code::SinkFailed`]
+/// if writing fails; [`Code::ChecksumMismatch`]; [`Code::Unsupported`] if the response is advice (`telnet:`, `mailto:`)
+/// and the sink a file. On failure no file gets the final name. [`FileOptions`](crate::output::FileOptions) decide
+/// whether a partial download is kept.
 pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> Result<Receipt, Error> {
     let started = Instant::now();
     if let (Content::Advice(_), true) = (&response.content, sink.is_file()) {
@@ -119,8 +120,7 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
     })
 }
 
-/// How the end of the body was detected, the notes about the body, the offset at which the body started, and the last
-/// response of a restart.
+/// The part of the receipt that is known when the body has ended.
 struct BodyEnd {
     proof: Proof,
     missing: Option<&'static str>,
@@ -164,7 +164,8 @@ async fn transfer(
 struct ByteCounter<'w> {
     done: u64,
     total: Option<u64>,
-    /// The bytes before the object, such as the header of `-i`, that are still to come. They are not counted.
+    /// The number of bytes before the object, such as the header of `-i`, that are not written yet. They are not
+    /// counted.
     prefix: u64,
     watch: &'w mut dyn Progress,
 }

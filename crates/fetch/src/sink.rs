@@ -1,5 +1,5 @@
-//! Destinations of a body: a file that gets its name when it is complete, an open file, or a writer, each
-//! with an optional digest.
+//! Destinations of a body: a file that gets its final name when it is complete, an open file, or a writer, each with an
+//! optional digest.
 
 mod case_folding;
 mod device;
@@ -60,12 +60,12 @@ impl Sink {
         Self { kind, algorithm: None, expected: None, size: None, body_length: None }
     }
 
-    /// Returns `true` if the sink writes a file that gets its name at the end.
+    /// Returns `true` if the sink writes a file that gets its final name when it is complete.
     pub(crate) const fn is_file(&self) -> bool {
         matches!(self.kind, Kind::File(_))
     }
 
-    /// Returns a sink that writes `NAME.fetch-url.part` and renames it when the object is complete.
+    /// Returns a sink that writes a temporary file, which gets its final name when the object is complete.
     pub const fn file(file: FileSink) -> Self {
         Self::new(Kind::File(file))
     }
@@ -99,7 +99,8 @@ impl Sink {
     }
 
     /// Requires this size of the whole object in bytes. Otherwise saving to a file fails with
-    /// [`Code::PeerMisbehaved`](crate::Code::PeerMisbehaved), and no file is created or kept.
+    /// [`Code::PeerMisbehaved`](crate::Code::PeerMisbehaved), and no file is created or kept. With
+    /// [`Sink::with_checksum`], only the checksum is verified.
     #[must_use]
     pub const fn with_size(mut self, size: u64) -> Self {
         self.size = Some(size);
@@ -130,7 +131,7 @@ impl Sink {
         if is_same { Err(same_file_error()) } else { Ok(()) }
     }
 
-    /// Withholds permissions from a new file that `source`, the local file that is copied, does not have.
+    /// Limits the permissions of a new file to those of `source`, the local file that is copied.
     pub(crate) fn limit_permissions(&mut self, source: &File) {
         if let (Kind::File(file), Ok(metadata)) = (&mut self.kind, source.metadata()) {
             file.limit_permissions(&metadata);
@@ -225,7 +226,7 @@ impl Target {
         self.digest.is_none() && !matches!(self.kind, TargetKind::Writer(_))
     }
 
-    /// Returns `true` if [`Self::write_from_pipe`] can be called: the target gets its name at the end, and no digest is
+    /// Returns `true` if [`Self::write_from_pipe`] can be called: the target is a temporary file, and no digest is
     /// requested.
     pub(crate) const fn supports_pipe(&self) -> bool {
         self.digest.is_none() && matches!(self.kind, TargetKind::Part(_))
@@ -306,8 +307,8 @@ impl Target {
         }
     }
 
-    /// Returns `true` if a write can block for long: a pipe, or a terminal. Such writes must not run on the thread
-    /// that handles signals.
+    /// Returns `true` if a write can block for long: to a pipe, a socket, a terminal, or a writer of the caller. Such
+    /// writes must not run on the thread that handles signals.
     pub(crate) fn may_block(&self) -> bool {
         match &self.kind {
             TargetKind::Open(file) => {
@@ -337,7 +338,7 @@ impl Target {
         }
     }
 
-    /// Fails if the file has another size than the object must have.
+    /// Fails if the size of the file is not the required size of the object.
     fn check_size(&self) -> Result<(), Error> {
         match (&self.kind, self.size) {
             (TargetKind::Part(part), Some(size)) if part.state.bytes != size => {
@@ -348,7 +349,8 @@ impl Target {
         }
     }
 
-    /// Finishes the target: verifies size and checksum and renames the temporary file to its final name.
+    /// Finishes the target: verifies the checksum, or without one the size, and gives the temporary file its final
+    /// name.
     pub(crate) fn finish(self) -> Result<Finished, Error> {
         let has_size = self.check_size();
         let digest = self.digest.map(Digest::hex);

@@ -36,8 +36,8 @@ pub struct FileOptions {
     pub keep_part: bool,
     /// Keeps this number of bytes from the start of the existing file and appends the body. Default: 0.
     ///
-    /// With [`resume`](Self::resume), the caller has compared them with the object. Without it, an unfinished download is
-    /// not kept for a later resume, which would not compare them.
+    /// With [`resume`](Self::resume), the caller has compared these bytes with the object. Without it, they may belong
+    /// to another object, so an unfinished download is not kept.
     pub keep_bytes: u64,
     /// Fails if the file exists, instead of replacing it. Default: `false`.
     pub no_clobber: bool,
@@ -239,7 +239,8 @@ impl FileSink {
         opened.map_err(|error| directory.with_display_path(error))
     }
 
-    /// Withholds permissions of group and others that `source` does not have. A replaced file keeps its own.
+    /// Removes the permissions of group and others that `source` does not have. A file that replaces another one keeps
+    /// the permissions of that one.
     pub(super) fn limit_permissions(&mut self, source: &Metadata) {
         let FileKind::Part(part) = &mut self.kind else { return };
         if part.state.mode == 0 {
@@ -255,7 +256,7 @@ impl FileSink {
         part.replaced.as_ref().filter(|file| file.nlink() == 1)
     }
 
-    /// Returns device and inode of the existing file that is replaced, also if it has other hard links.
+    /// Returns device and inode of the existing file that is replaced, even if it has other hard links.
     pub fn existing_file_id(&self) -> Option<(u64, u64)> {
         let FileKind::Part(part) = &self.kind else { return None };
         part.replaced.as_ref().map(file_id)
@@ -273,8 +274,8 @@ impl FileSink {
         is_same.then(|| resume.clone())
     }
 
-    /// Returns the number of bytes of the existing file ([`FileOptions::keep_bytes`]) to which a body from this offset
-    /// is appended. It is 0 if a partial download is continued instead.
+    /// Returns the number of bytes of the existing file that are kept ([`FileOptions::keep_bytes`]). A body that starts
+    /// at this offset is appended to them. Returns 0 if a partial download is continued instead.
     pub fn kept_bytes(&self) -> u64 {
         if self.resume.is_none() { self.kept } else { 0 }
     }
@@ -294,8 +295,8 @@ impl FileSink {
         }
     }
 
-    /// Prepares the file for the body that `meta` describes, of `length` bytes if that is known. The body is appended to the
-    /// partial download or to the kept bytes, or written from the start.
+    /// Prepares the file for the body that `meta` describes; `length` is the number of its bytes, if it is known. The
+    /// body is appended to the partial download or to the kept bytes, or written from the start.
     pub(super) fn begin(
         self,
         meta: &Meta,

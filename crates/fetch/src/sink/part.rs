@@ -24,7 +24,7 @@ use super::{failed, unnamed_file};
 use crate::resume::resource_key;
 use crate::{Code, Error, Meta, Phase};
 
-/// Interval at which the state file is written: a killed process loses at most this much of the download.
+/// Interval at which the state file is written. A killed process loses at most the bytes of one interval.
 const STATE_INTERVAL: Duration = Duration::from_secs(5);
 /// Number of bytes to free on a full disk for the state file.
 const STATE_RESERVE: u64 = 64 * 1024;
@@ -80,7 +80,8 @@ impl Part {
     /// the bytes before `start`; it is valid until this run writes its own.
     pub(super) fn begin(&mut self, meta: &Meta, start: u64) {
         (self.stage, self.state_written) = (PartStage::Writing, Instant::now());
-        // Whether kept bytes of an existing file belong to the object is known only if `resume` has compared them.
+        // Bytes kept from an existing file belong to the object for certain only if the caller has compared them
+        // (`resume`).
         let FileOptions { resume, keep_part, keep_bytes, .. } = self.options;
         let is_wanted = resume || keep_part && keep_bytes == 0;
         let can_be_resumed = meta.is_resumable && meta.validator.is_some();
@@ -249,7 +250,8 @@ impl Part {
         }
         self.rename()?;
         self.stage = PartStage::Finished;
-        // Not before the rename: a killed process would leave a `.part` file of another user, which no run continues.
+        // The owner is changed after the rename: before it, a killed process would leave a `.part` file of another
+        // user, which no run continues.
         if let Some(replaced) = &replaced {
             copy_owner(&self.file, replaced);
         }
@@ -355,9 +357,9 @@ impl Drop for Part {
     }
 }
 
-/// Returns `true` if the metadata are those of two files. Some file systems, such as those of FUSE, can give one file a new
-/// inode, so size and modification time are compared, too. Others give the inode of a removed file to the next one, so the
-/// time of creation is compared.
+/// Returns `true` if the metadata belong to different files. Some file systems, such as FUSE, can give one file a new
+/// inode, so size and modification time are compared, too. Others reuse the inode of a removed file, so the time of
+/// creation is compared.
 fn is_another_file(one: &fs::Metadata, other: &fs::Metadata) -> bool {
     let facts = |metadata: &fs::Metadata| (metadata.len(), metadata.modified().ok());
     let is_created_later =

@@ -6,7 +6,7 @@ pub(super) const PART_SUFFIX: &str = ".fetch-url.part";
 pub(super) const STATE_SUFFIX: &str = ".fetch-url.json";
 /// The suffix of a small file, such as a state file, that is being written.
 pub(super) const NEW_SUFFIX: &str = ".fetch-url.new";
-/// Returns `true` if `name` has the suffix of a temporary file, in any case: case-insensitive file systems do not
+/// Returns `true` if `name` has the suffix of a temporary file, ignoring case: case-insensitive file systems do not
 /// distinguish `.PART` and `.part`.
 pub(super) fn is_temporary_name(name: &[u8]) -> bool {
     [PART_SUFFIX, STATE_SUFFIX, NEW_SUFFIX].iter().any(|suffix| {
