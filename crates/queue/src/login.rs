@@ -1,4 +1,4 @@
-//! How a client proves to the NATS server who it is.
+//! The login and the TLS files for the connection to the NATS server.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};

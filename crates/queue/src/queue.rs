@@ -100,7 +100,7 @@ impl Queue {
             return Ok(queue);
         }
         // The stream of lines is the last one, because it makes the queue: a creation that is interrupted is repeated.
-        // The first stream decides the identity, also if two programs create the queue at the same time.
+        // The first stream decides the identity, even if two programs create the queue at the same time.
         let [record, ..] = configs(&location.name, &new_id()?, options);
         let id = ensure_stream(&session, record).await?.id;
         for config in configs(&location.name, &id, options).into_iter().skip(1) {

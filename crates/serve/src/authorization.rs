@@ -119,7 +119,7 @@ mod tests {
         assert!(known.bind(other, "own", "ftp://a") && known.bind(CLIENT, "first", "ftp://a"));
         for number in 0..MAX_LOGINS {
             assert!(known.bind(CLIENT, &format!("login {number}"), "ftp://a"));
-            // A login that is in use stays, also if its requests are refused.
+            // A login that is in use stays, even if its requests are refused.
             assert!(!known.bind(CLIENT, "login 0", "ftp://b"));
         }
         assert!(!known.bind(other, "own", "ftp://b"), "the login of another client is bound");

@@ -36,7 +36,8 @@ impl RequestHead {
     /// Parses the head at the start of `bytes`. Returns it and its length, or `None` if it is incomplete.
     ///
     /// # Errors
-    /// A head that is not valid, has two `Host` fields or none, or announces a body: no request that is served has one.
+    /// A head that is not valid, has two `Host` fields, lacks `Host` in HTTP/1.1, or announces a body, which no served
+    /// request has.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, HeadFault> {
         let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
         let mut request = httparse::Request::new(&mut fields);
@@ -86,7 +87,7 @@ impl RequestHead {
         Ok(())
     }
 
-    /// Returns the value of the first field with this name, which is in lower case.
+    /// Returns the value of the first field with this name. `name` must be in lower case.
     pub(crate) fn field(&self, name: &str) -> Option<&[u8]> {
         self.values(name).next()
     }
@@ -96,7 +97,7 @@ impl RequestHead {
         std::str::from_utf8(self.field(name)?).ok().map(str::trim)
     }
 
-    /// Returns the values of all fields with this name, which is in lower case.
+    /// Returns the values of all fields with this name. `name` must be in lower case.
     pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &[u8]> {
         self.fields.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_slice())
     }
@@ -124,7 +125,7 @@ impl RequestHead {
         })
     }
 
-    /// Returns `true` if the client prefers a page for people over data for programs.
+    /// Returns `true` if the client accepts HTML, as browsers do. The weights of Accept (`q=`) are ignored.
     pub(crate) fn accepts_html(&self) -> bool {
         self.values("accept").any(|value| contains(value, b"text/html"))
     }
@@ -152,7 +153,7 @@ impl RequestHead {
     }
 }
 
-/// Returns `true` if `value` contains `word`, which is in lower case; ASCII case is ignored.
+/// Returns `true` if `value` contains `word`, ignoring ASCII case.
 fn contains(value: &[u8], word: &[u8]) -> bool {
     value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
 }

@@ -41,7 +41,7 @@ pub(super) fn stored_response(
         meta.status = is_http.then_some(304);
         return CachedResponse::Response(Box::new(Response::new(meta, Content::Unchanged)), None);
     }
-    // The answer is 412 then, whatever the range is. An http server checks the condition itself.
+    // The status is then 412, even if the range cannot be satisfied. An http server checks this condition itself.
     let is_refused = fails_precondition(head, entry.modified);
     let range = wanted_range(head).filter(|_| head.field("if-range").is_none() && !is_refused);
     let Some((first, end)) = resolve_range(range, entry.length) else {
@@ -58,7 +58,8 @@ pub(super) fn stored_response(
     CachedResponse::Response(Box::new(Response::new(meta, Content::Body(body))), range)
 }
 
-/// Returns the first byte of `range` in an object of `length` bytes and the one after its last, or `None` if it has none.
+/// Returns the offsets of the first byte of `range` and of the byte after its last, in an object of `length` bytes.
+/// Returns `None` if the range contains no byte of the object.
 fn resolve_range(range: Option<ByteRange>, length: u64) -> Option<(u64, u64)> {
     let (first, end) = match range {
         None => return Some((0, length)),
