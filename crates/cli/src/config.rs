@@ -34,8 +34,8 @@ pub(crate) enum ConfigTarget {
     Mirror,
 }
 
-/// Returns the arguments of `~/.config/fetch-url/config` that apply to the command. Returns no arguments if the file is
-/// missing.
+/// Returns the arguments of `~/.config/fetch-url/config` that apply to the command. Returns no arguments if the user has no
+/// such file.
 pub(crate) fn user_config_arguments(what: ConfigTarget) -> Result<Vec<OsString>, Error> {
     let Some(path) = environment::config() else { return Ok(Vec::new()) };
     match fs::File::open(&path) {
@@ -44,9 +44,17 @@ pub(crate) fn user_config_arguments(what: ConfigTarget) -> Result<Vec<OsString>,
             lines.retain(|line| is_applicable(&line.arguments, what));
             Ok(arguments(lines))
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) if is_missing(&path, &error) => Ok(Vec::new()),
         Err(error) => Err(read_error(&path, &error)),
     }
+}
+
+/// Returns `true` if opening the file failed because there is none, or because it is in a directory that the user cannot
+/// search: services often have `HOME=/dev/null` or the home directory of another user.
+fn is_missing(path: &Path, error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    let is_unreachable = || fs::metadata(path).is_err_and(|error| error.kind() == PermissionDenied);
+    matches!(error.kind(), NotFound | NotADirectory) || error.kind() == PermissionDenied && is_unreachable()
 }
 
 /// Returns the arguments of the files named by `-K`; `-` is standard input.

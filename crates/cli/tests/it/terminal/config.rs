@@ -64,6 +64,32 @@ fn command_line_overrides_the_users_configuration_file() {
     run_with_env("HOME", temp_dir().path(), &[&url]).assert_exit(0);
 }
 
+/// The home directory of a service is often `/dev/null`, or the directory of another user.
+#[test]
+fn home_directory_that_cannot_be_searched_has_no_configuration_file() {
+    let http = header_echo_server();
+    let url = http.url("/");
+    run_with_env("HOME", Path::new("/dev/null"), &[&url]).assert_exit(0);
+    let home = temp_dir();
+    let file = write_config(home.path(), ".config/fetch-url/config", "user-agent = mine/1\n");
+    let close =
+        |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a mode");
+    let is_root = || fs::File::open(&file).is_ok();
+    close(&file, 0o000);
+    // The user's own file must not be ignored.
+    if !is_root() {
+        run_with_env("HOME", home.path(), &[&url]).assert_exit(2).assert_stderr_contains("Permission denied");
+        close(home.path(), 0o000);
+        let run = run_with_env("HOME", home.path(), &[&url]);
+        close(home.path(), 0o700);
+        run.assert_exit(0);
+    }
+    close(&file, 0o600);
+    fs::remove_file(&file).expect("removed");
+    fs::create_dir(&file).expect("a directory");
+    run_with_env("HOME", home.path(), &[&url]).assert_exit(2).assert_stderr_contains("directory");
+}
+
 #[test]
 fn config_option_reads_named_files_and_standard_input() {
     let http = header_echo_server();
