@@ -11,6 +11,7 @@ mod exchange_ids;
 pub(crate) mod ftp_data;
 mod happy_eyeballs;
 pub(crate) mod idle_pool;
+mod keepalive;
 pub(crate) mod login_set;
 mod lookup;
 mod open_tcp;

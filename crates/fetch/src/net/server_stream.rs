@@ -10,6 +10,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
+use super::keepalive::set_keepalive;
+
 /// The byte stream to a server: a TCP connection, or a tunnel through a proxy. The bytes of the tunnel are not
 /// encrypted, except on the way to an https proxy.
 #[derive(Debug)]
@@ -56,6 +58,11 @@ impl ServerStream {
             Transport::Tcp(stream) => stream,
             Transport::TlsToProxy(stream) => stream.get_ref().0,
         }
+    }
+
+    /// Lets the system probe the connection while it is silent, so that routers do not forget it.
+    pub(crate) fn set_keepalive(&self) {
+        set_keepalive(self.tcp_ref());
     }
 
     /// Returns the TCP connection below.
