@@ -1,5 +1,9 @@
 //! Destinations of a body: a file that gets its final name when it is complete, an open file, or a writer, each with an
 //! optional digest.
+//!
+//! A [`Sink`] is a destination that was chosen; `begin` opens it as a `Target` when the response has arrived. The target of a
+//! file is a `Part` (`part.rs`): the temporary file, its state for a resume, and the rename. `writer.rs` writes the chunks of the body to the
+//! target.
 
 mod case_folding;
 mod device;

@@ -1,4 +1,5 @@
-//! Chooses the output of a transfer: its file name, whether it must be fetched, and the sink.
+//! Chooses the output of a transfer: its file name, whether it must be fetched, and the sink. The file name is chosen before
+//! the request, or after the response if the server names the file (`-J`).
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -362,9 +362,9 @@ impl Drop for Part {
 /// creation is compared.
 fn is_another_file(one: &fs::Metadata, other: &fs::Metadata) -> bool {
     let facts = |metadata: &fs::Metadata| (metadata.len(), metadata.modified().ok());
-    let is_created_later =
+    let has_other_creation_time =
         one.created().ok().zip(other.created().ok()).is_some_and(|(one, other)| one != other);
-    (file_id(one) != file_id(other) || is_created_later) && facts(one) != facts(other)
+    (file_id(one) != file_id(other) || has_other_creation_time) && facts(one) != facts(other)
 }
 
 /// Converts seconds since 1970-01-01 UTC, which may be negative.

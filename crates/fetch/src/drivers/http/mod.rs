@@ -1,7 +1,8 @@
 //! The driver for `http:` and `https:` URLs (RFC 1738 §3.3, RFC 9110, RFC 9112, RFC 9113).
 //!
 //! `plan.rs` builds the request, `run.rs` sends it over one of the [`transports`], `response.rs` interprets the
-//! response.
+//! response. A request goes from `HttpRun` through `Transports::send` to `direct_transport.rs`, which takes a connection from
+//! the pool or opens one, or to `socks_transport.rs`.
 
 mod authorization;
 mod challenge;
