@@ -26,6 +26,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 
 use bytes_source::BytesSource;
+pub(crate) use checks::MATCHING_SIZE;
 pub(crate) use crlf_to_lf::CrlfToLf;
 pub(crate) use errors::{size_limit_error, truncated_error};
 pub(crate) use file_body::FileBody;
@@ -192,12 +193,6 @@ impl Body {
     /// Sets the check that reports at the end of the body whether its terminator was missing.
     pub(crate) fn with_terminator_check(mut self, terminator_check: TerminatorCheck) -> Self {
         self.terminator_check = terminator_check;
-        self
-    }
-
-    /// Accepts more bytes than announced: the object grew after its size was reported. Completeness is then assumed.
-    pub(crate) const fn accepting_growth(mut self) -> Self {
-        self.may_grow = true;
         self
     }
 

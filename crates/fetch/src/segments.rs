@@ -22,6 +22,7 @@ use self::assembly::{Assembly, locked, read_segment};
 use self::layout::{MAX_SEGMENTS, Segment, divide};
 use self::running::join_segments;
 use self::source::{SegmentRequest, Source, plan_copies};
+use crate::body::MATCHING_SIZE;
 use crate::engine::host_limiter::HostPermit;
 use crate::engine::retry::RetryState;
 use crate::request::SpareConnections;
@@ -193,13 +194,13 @@ impl Object {
         let fetching = join_segments(started, fetch, |error| self.refuses_connection(error));
         self.deadline.bound_total(Phase::Body, fetching).await?;
         let mut assembly = assembly.into_inner().unwrap_or_else(PoisonError::into_inner);
-        assembly.record_valid_bytes()?;
+        let bytes = assembly.complete()?;
         let completed = self.finish(assembly.target).await?;
         Ok(Receipt {
             notes: Vec::new(),
-            missing_terminator: None,
+            missing_terminator: (bytes != self.size).then_some(MATCHING_SIZE),
             url: self.meta().url.redacted().to_string(),
-            bytes: self.size,
+            bytes,
             resumed_from: 0,
             elapsed: began.elapsed(),
             redirects: self.meta().redirects,
@@ -319,12 +320,9 @@ impl Object {
                     "the response to the request for a segment is not a file",
                 ));
             };
+            let is_growing = segment.last + 1 == self.size && may_have_grown(&response.meta);
+            let body = if is_growing { body.accepting_growth() } else { body };
             if let Err(error) = read_segment(index, body, assembly).await {
-                // More bytes than requested: an FTP server has accepted REST and sent the file from its start. The bytes of
-                // the other segments may be wrong, too, although their overlaps match, as those of a sparse file do.
-                if error.code() == Code::PeerMisbehaved && segment.request_offset() > 0 && source.is_ftp() {
-                    return locked(assembly).discard_all();
-                }
                 let reached = locked(assembly).segments[index].next_offset;
                 retry_state.backoff(&request.original, error, reached, &self.deadline).await?;
             }
@@ -346,6 +344,12 @@ fn announces_ranges(meta: &Meta) -> bool {
         name.eq_ignore_ascii_case("accept-ranges") && value.eq_ignore_ascii_case(b"bytes")
     };
     meta.url.scheme().family != SchemeFamily::Http || meta.fields.iter().any(is_announced)
+}
+
+/// Returns `true` if the object can have more bytes than the response states: FTP states the size before the transfer,
+/// by another command.
+fn may_have_grown(meta: &Meta) -> bool {
+    meta.protocol == Some("FTP")
 }
 
 fn has_field(meta: &Meta, name: &str) -> bool {

@@ -4,6 +4,7 @@ mod changed_objects;
 mod continue_at;
 mod copies;
 mod existing_files;
+mod growing_files;
 mod segments;
 mod unknown_sizes;
 mod within_a_run;

@@ -5,6 +5,9 @@ use std::borrow::Cow;
 use super::{Body, Chunk, Proof, ResumeState, Source, Tail, size_limit_error, truncated_error};
 use crate::{Code, Error, Phase};
 
+/// What an object lacks that has grown since its size was announced, as the name of a missing terminator.
+pub(crate) const MATCHING_SIZE: &str = "a size that matches the received bytes";
+
 impl Body {
     /// Sets the size that a listing states for the object. A body whose completeness is only assumed and that ends
     /// before this size is an error (`Code::Truncated`). A proven end counts more than a listing, and an object may
@@ -13,6 +16,17 @@ impl Body {
     pub const fn with_listed_size(mut self, size: u64) -> Self {
         self.listed_size = Some(size);
         self
+    }
+
+    /// Accepts more bytes than announced: the object grew after its size was reported. Completeness is then assumed.
+    pub(crate) const fn accepting_growth(mut self) -> Self {
+        self.may_grow = true;
+        self
+    }
+
+    /// Returns `true` if more bytes than announced are accepted.
+    pub(crate) const fn accepts_growth(&self) -> bool {
+        self.may_grow
     }
 
     /// Returns the name of the terminator that was missing at the end of the body.
@@ -43,7 +57,7 @@ impl Body {
                         return Err(error.as_permanent().with_invalid_body());
                     }
                     self.expected = None;
-                    self.terminator_check.set_missing("a size that matches the received bytes");
+                    self.terminator_check.set_missing(MATCHING_SIZE);
                 }
                 (_, Some(expected)) if received > expected => {
                     let detail = format!("the server sent more than the {expected} bytes it announced");

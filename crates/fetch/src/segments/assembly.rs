@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
+
 use super::layout::{OVERLAP_LEN, Overlap, Segment};
 use crate::sink::Target;
 use crate::{Body, Code, Error, Phase, Progress};
@@ -13,6 +15,10 @@ pub(super) struct Assembly<'w> {
     pub(super) done: u64,
     pub(super) size: u64,
     pub(super) progress: &'w mut dyn Progress,
+    /// The number of bytes after the stated size, by which the object has grown.
+    surplus: u64,
+    /// The overlap that preceded these bytes, until it is compared with the start of the object.
+    surplus_overlap: Option<Vec<u8>>,
     /// The segments do not fit together.
     has_conflict: bool,
 }
@@ -24,7 +30,16 @@ impl<'w> Assembly<'w> {
         size: u64,
         progress: &'w mut dyn Progress,
     ) -> Self {
-        Self { target, segments, done: 0, size, progress, has_conflict: false }
+        Self {
+            target,
+            segments,
+            done: 0,
+            size,
+            progress,
+            surplus: 0,
+            surplus_overlap: None,
+            has_conflict: false,
+        }
     }
 
     pub(super) fn add_progress(&mut self, bytes: u64) {
@@ -35,7 +50,7 @@ impl<'w> Assembly<'w> {
     fn write(&mut self, index: usize, bytes: &[u8]) -> Result<(), Error> {
         let segment = &mut self.segments[index];
         let length = bytes.len() as u64;
-        if length > (segment.last + 1).saturating_sub(segment.next_offset) {
+        if length > segment.missing() {
             return Err(Error::new(
                 Code::PeerMisbehaved,
                 Phase::Body,
@@ -48,12 +63,36 @@ impl<'w> Assembly<'w> {
         self.record_valid_bytes()
     }
 
+    /// Writes bytes after the stated size, from a response that began with `overlap`.
+    fn write_surplus(&mut self, bytes: &[u8], overlap: &[u8]) -> Result<(), Error> {
+        if self.surplus == 0 {
+            self.surplus_overlap = Some(overlap.to_vec());
+        }
+        self.target.write_at(self.size + self.surplus, bytes)?;
+        self.surplus += bytes.len() as u64;
+        self.add_progress(bytes.len() as u64);
+        self.record_valid_bytes()
+    }
+
+    /// Records that all segments are complete. Returns the number of bytes of the object, which may have grown.
+    ///
+    /// # Errors
+    /// As for [`Self::record_valid_bytes`].
+    pub(super) fn complete(&mut self) -> Result<u64, Error> {
+        self.record_valid_bytes()?;
+        let bytes = self.size + self.surplus;
+        // Not before: a partial file is resumed by the stated size.
+        self.target.set_valid_length(bytes)?;
+        Ok(bytes)
+    }
+
     /// Records the number of bytes from the start that have no gap and whose overlaps match.
     ///
     /// # Errors
-    /// [`Code::RangeRefused`] if an overlap does not match; nothing is kept then.
-    pub(super) fn record_valid_bytes(&mut self) -> Result<(), Error> {
-        let valid = if self.has_conflict { None } else { self.count_valid_bytes()? };
+    /// [`Code::RangeRefused`] if an overlap does not match, or REST may have been ignored; nothing is kept then.
+    fn record_valid_bytes(&mut self) -> Result<(), Error> {
+        let is_invalid = self.has_conflict || self.may_have_ignored_rest()?;
+        let valid = if is_invalid { None } else { self.count_valid_bytes()? };
         match valid {
             Some(valid) => self.target.set_valid_length(valid),
             None => self.discard_all(),
@@ -65,11 +104,25 @@ impl<'w> Assembly<'w> {
     ///
     /// # Errors
     /// Always [`Code::RangeRefused`], unless the file cannot be written.
-    pub(super) fn discard_all(&mut self) -> Result<(), Error> {
+    fn discard_all(&mut self) -> Result<(), Error> {
         self.has_conflict = true;
         self.target.set_valid_length(0)?;
         let detail = "the server did not start at the requested offset, or the object changed";
         Err(Error::new(Code::RangeRefused, Phase::Body, detail))
+    }
+
+    /// Returns `true` if the response with more bytes than the stated size began with the first bytes of the object. Then
+    /// the object has not grown, but the server has accepted REST and sent the object from its start. The bytes of the
+    /// other segments may be wrong, too, although their overlaps match, as those of a sparse file do.
+    fn may_have_ignored_rest(&mut self) -> Result<bool, Error> {
+        let Some(overlap) = &self.surplus_overlap else { return Ok(false) };
+        // The first bytes may not have arrived yet. Without them, no byte is valid.
+        if self.segments[0].next_offset < overlap.len() as u64 {
+            return Ok(false);
+        }
+        let is_start = self.target.read_at(0, overlap.len())? == *overlap;
+        self.surplus_overlap = None;
+        Ok(is_start)
     }
 
     /// Compares the overlaps of all segments up to the first incomplete one with the bytes before them, once. Returns
@@ -95,7 +148,7 @@ pub(super) fn locked<'a, 'w>(assembly: &'a Mutex<Assembly<'w>>) -> MutexGuard<'a
     assembly.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads the bytes before the segment, then the segment.
+/// Reads the bytes before the segment, the segment, and those by which the object has grown.
 pub(super) async fn read_segment(
     index: usize,
     mut body: Body,
@@ -113,7 +166,14 @@ pub(super) async fn read_segment(
                 locked(assembly).segments[index].overlaps.push(overlap);
             }
         }
-        locked(assembly).write(index, &bytes)?;
+        let mut assembly = locked(assembly);
+        let missing = usize::try_from(assembly.segments[index].missing()).unwrap_or(usize::MAX);
+        let surplus =
+            if body.accepts_growth() { bytes.split_off(missing.min(bytes.len())) } else { Bytes::new() };
+        assembly.write(index, &bytes)?;
+        if !surplus.is_empty() {
+            assembly.write_surplus(&surplus, &before)?;
+        }
     }
     Ok(())
 }

@@ -35,6 +35,11 @@ impl Segment {
         self.next_offset.saturating_sub(OVERLAP_LEN as u64)
     }
 
+    /// Returns the number of bytes that are still to be fetched.
+    pub(super) const fn missing(&self) -> u64 {
+        (self.last + 1).saturating_sub(self.next_offset)
+    }
+
     pub(super) const fn range(&self) -> ByteRange {
         ByteRange::Span { first: self.request_offset(), last: Some(self.last) }
     }
