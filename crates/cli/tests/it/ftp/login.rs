@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{
     BINARY, RunResult, check_in_parallel, ensure, entry_names, fetch_url_command, isolate_environment,
-    run_command, run_fetch_url, run_shell, temp_dir,
+    run_command, run_fetch_url, run_fetch_url_in, run_shell, temp_dir,
 };
 use fetch_url_tests::{Ending, FtpAction, FtpConfig, FtpRule, FtpServer, Terminal};
 
@@ -259,6 +259,54 @@ fn reply_530_at_the_connection_limit_is_busy_and_retried() {
         assert_eq!(result.exit, exit, "{:?}: {}", server.received_text(), result.stderr);
         assert_eq!(result.stdout_text(), if exit == 0 { "objectsecond" } else { "" });
     }
+}
+
+/// Fetches six files over parallel connections with the login `u:pw`.
+fn fetch_in_parallel(server: &FtpServer, directory: &Path) -> RunResult {
+    let urls = (0..6).flat_map(|number| ["-O".to_owned(), server.url(&format!("/f{number}"))]);
+    let options = ["-Z", "--retry", "3", "--retry-delay", "0", "-u", "u:pw"].map(str::to_owned);
+    run_fetch_url_in(directory, options.into_iter().chain(urls))
+}
+
+fn six_files() -> FtpConfig {
+    (0..6).fold(FtpConfig::new(), |config, number| config.file(format!("/f{number}"), "object"))
+}
+
+/// The server allows one login at first. The others are refused before it replies to that login, or to a later command.
+#[test]
+fn reply_530_to_parallel_logins_is_retried_if_one_of_them_is_accepted() {
+    let refused = |nth| FtpRule::on("PASS", FtpAction::Answer("530 Login incorrect.\r\n".into())).nth(nth);
+    for slow in ["PASS", "SIZE"] {
+        let pause = FtpRule::on(slow, FtpAction::Pause(Duration::from_millis(500))).nth(1);
+        let config = six_files().user("u", "pw").rule(pause);
+        let (server, dir) =
+            (start_server((2..=6).fold(config, |all, nth| all.rule(refused(nth)))), temp_dir());
+        fetch_in_parallel(&server, dir.path()).assert_exit(0);
+        assert_eq!(entry_names(dir.path()), ["f0", "f1", "f2", "f3", "f4", "f5"], "{slow}");
+    }
+}
+
+/// Servers lock accounts after some wrong passwords: each transfer sends the password once. No login waits for another one
+/// whose reply has arrived.
+#[test]
+fn wrong_password_of_parallel_transfers_is_sent_once_by_each() {
+    let pause = FtpRule::on("PASS", FtpAction::Pause(Duration::from_millis(500))).nth(1);
+    let (server, dir) = (start_server(six_files().user("u", "other").rule(pause)), temp_dir());
+    let start = Instant::now();
+    fetch_in_parallel(&server, dir.path()).assert_exit(67).assert_stderr_contains("login refused");
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+    assert_eq!(login_commands(&server).iter().filter(|line| *line == "PASS pw").count(), 6);
+    assert_eq!(entry_names(dir.path()), [""; 0]);
+}
+
+/// The port of EPSV cannot be reached. The connection for PASV is one too many, until the server notices the end of the first.
+#[test]
+fn reply_530_to_the_login_for_pasv_is_retried() {
+    let refused = FtpRule::on("PASS", FtpAction::Answer("530 Login incorrect.\r\n".into())).nth(2);
+    let config = test_config().user("u", "pw").on("EPSV", FtpAction::ClosedPort).rule(refused);
+    let server = start_server(config);
+    let url = server.url("/x");
+    run_fetch_url(["--retry", "2", "--retry-delay", "0", "-u", "u:pw", &url]).assert_exit(0);
 }
 
 /// 530 means "not logged in" before the login and "access denied" to a file after it.

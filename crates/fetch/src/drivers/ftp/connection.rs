@@ -13,13 +13,13 @@ use fetch_url_proto::ftp::{
 };
 use fetch_url_proto::text::Reply;
 use rustls::ClientConfig;
-use rustls::client::Resumption;
 
 use super::control::ControlConnection;
-use super::data_connection::DataConnection;
+use super::data_connection::{DataConnection, tls_config_with_own_sessions};
 use super::driver_error::{DriverError, repeated_preliminary_reply};
 use super::greeting;
 use super::known_servers::KnownServers;
+use super::logins::LoginAttempt;
 use super::plan::FtpPlan;
 use super::reply_text::{announced_size, reply_wire_lines, reports_incomplete_listing};
 use super::round_trip::{probe_time, round_trip_time};
@@ -30,8 +30,6 @@ use crate::{Code, Connector, Deadline, Error, Phase, RunContext, StartTls};
 
 /// The minimum round-trip time at which the login is sent before the greeting has arrived.
 const PIPELINING_RTT: Duration = Duration::from_millis(25);
-/// Maximum number of TLS sessions that are stored for the data connections of one control connection.
-const MAX_TLS_SESSIONS: usize = 8;
 
 /// A data connection that is opened before it is needed.
 type PendingDataConnection = Pin<Box<dyn Future<Output = Result<ServerStream, Error>> + Send>>;
@@ -44,6 +42,8 @@ pub(super) struct Connection {
     tls: Option<Arc<ClientConfig>>,
     pending_data: Option<PendingDataConnection>,
     secrets: ReplySecrets,
+    /// The login, until the server accepts it.
+    pub(super) login_attempt: Option<LoginAttempt>,
     /// Maximum time to wait for a reply to pipelined commands, before they are sent one at a time.
     probe_time: Duration,
     /// A transfer was started on this connection before.
@@ -123,6 +123,7 @@ impl Connection {
             tls,
             pending_data: None,
             secrets: ReplySecrets::for_plan(plan),
+            login_attempt: None,
             probe_time: probe_time(ctx),
             is_used: false,
             reported_incomplete: false,
@@ -157,8 +158,15 @@ impl Connection {
     pub(super) async fn run_until_event(&mut self, ctx: &RunContext) -> Result<SessionStep, DriverError> {
         let mut reply = None;
         loop {
-            match self.session.next_step(reply.take()).map_err(DriverError::Session)? {
-                SessionStep::Send(commands) => self.send_commands(&commands, &ctx.deadline).await?,
+            let next = self.session.next_step(reply.take());
+            if self.session.is_logged_in() {
+                self.login_attempt.take().into_iter().for_each(LoginAttempt::accept);
+            }
+            match next.map_err(DriverError::Session)? {
+                SessionStep::Send(commands) => {
+                    self.login_attempt.iter_mut().for_each(LoginAttempt::begin);
+                    self.send_commands(&commands, &ctx.deadline).await?;
+                }
                 SessionStep::AwaitReply => {
                     // The data port may be known before other replies arrive: the connection is opened meanwhile.
                     if self.session.is_preparing() && self.pending_data.is_none() {
@@ -385,12 +393,4 @@ impl Connection {
             Poll::Ready(connected) => Box::pin(async { connected }),
         });
     }
-}
-
-/// Returns a TLS configuration with a separate session cache: servers require that a data connection resumes the TLS
-/// session of its own control connection.
-fn tls_config_with_own_sessions(connector: &Connector) -> Result<Arc<ClientConfig>, Error> {
-    let mut config = (*connector.tls_config()?).clone();
-    config.resumption = Resumption::in_memory_sessions(MAX_TLS_SESSIONS);
-    Ok(Arc::new(config))
 }

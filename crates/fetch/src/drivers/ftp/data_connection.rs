@@ -1,13 +1,20 @@
-//! The receiving side of a data connection.
+//! The receiving side of a data connection, and the TLS configuration that it shares with its control connection.
 
 use std::future::poll_fn;
 use std::io;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
+use rustls::ClientConfig;
+use rustls::client::Resumption;
 use tokio::net::TcpStream;
 
 use crate::net::stream::Stream;
+use crate::{Connector, Error};
+
+/// Maximum number of TLS sessions that are stored for the data connections of one control connection.
+const MAX_TLS_SESSIONS: usize = 8;
 
 /// A data connection, read until the server closes it.
 pub(super) struct DataConnection {
@@ -52,4 +59,12 @@ impl DataConnection {
         ready!(self.stream.poll_read(cx, &mut self.buffer))?;
         Poll::Ready(Ok(self.buffer.split().freeze()))
     }
+}
+
+/// Returns a TLS configuration with a separate session cache: servers require that a data connection resumes the TLS
+/// session of its own control connection.
+pub(super) fn tls_config_with_own_sessions(connector: &Connector) -> Result<Arc<ClientConfig>, Error> {
+    let mut config = (*connector.tls_config()?).clone();
+    config.resumption = Resumption::in_memory_sessions(MAX_TLS_SESSIONS);
+    Ok(Arc::new(config))
 }

@@ -107,14 +107,19 @@ fn has_too_many_connections(reply: &Reply) -> bool {
     reply.lines.iter().any(|line| reports_connection_limit(line))
 }
 
-/// Returns the error for a rejected login that the server has accepted before in this run: most servers that limit
-/// the connections of a user reject the login of further ones, and their texts differ.
+/// Returns `true` if the server has refused the login, for a reason that its text does not tell for certain.
+pub(super) fn is_refused_login(error: &DriverError) -> bool {
+    matches!(error, DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. })
+        if reply.code == 530
+            && matches!(command.verb(), Verb::User | Verb::Pass)
+            && !has_too_many_connections(reply))
+}
+
+/// Returns the error for a refused login that the server has accepted on another connection of this run: most servers
+/// that limit the connections of a user reject the login of further ones, and their texts differ.
 pub(super) fn rejected_repeated_login_error(error: DriverError) -> Error {
-    let is_login = |command: &Command| matches!(command.verb(), Verb::User | Verb::Pass);
     match error {
-        DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. })
-            if reply.code == 530 && is_login(&command) && !has_too_many_connections(&reply) =>
-        {
+        DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. }) => {
             let detail =
                 format!("{} refused, although the login was accepted before", command.verb().as_str());
             Error::new(Code::Busy, Phase::Request, detail).with_reply(&reply_summary(&reply)).as_transient()

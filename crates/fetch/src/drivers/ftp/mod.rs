@@ -13,6 +13,7 @@ mod fallbacks;
 mod greeting;
 mod known_servers;
 mod listing;
+mod logins;
 pub(crate) mod options;
 mod plan;
 mod recovery;

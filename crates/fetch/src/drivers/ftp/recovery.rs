@@ -4,7 +4,9 @@ use fetch_url_proto::ftp::{Command, IacEscaping, ListVerb, Operation, SessionErr
 use fetch_url_proto::text::Reply;
 
 use super::connection::Connection;
-use super::driver_error::{DriverError, active_mode_error, range_refused, rejected_repeated_login_error};
+use super::driver_error::{
+    DriverError, active_mode_error, is_refused_login, range_refused, rejected_repeated_login_error,
+};
 use super::fallbacks::Fallbacks;
 use super::known_servers::KnownServers;
 use super::listing;
@@ -35,7 +37,6 @@ pub(super) async fn recover(
     ctx: &RunContext,
 ) -> Result<Recovery, Error> {
     pooled.connection.discard_pending_data();
-    let is_accepted_login = pooled.is_accepted_login();
     let fallback = next_fallback(&error, &pooled.connection, &plan, pooled.known_servers());
     if let Some((fallbacks, reason)) = fallback {
         trace::note(&reason);
@@ -43,6 +44,10 @@ pub(super) async fn recover(
             pooled.release();
         }
         return Ok(Recovery::Resend(Box::new(plan.with_fallbacks(fallbacks)?)));
+    }
+    if is_refused_login(&error) {
+        let is_accepted = Box::pin(pooled.close_refused_login(ctx)).await;
+        return Err(if is_accepted { rejected_repeated_login_error(error) } else { error.into() });
     }
     if listing::may_mean_empty_directory(&error, &plan) {
         let meta = Box::new(Meta::new(plan.url.clone()));
@@ -58,7 +63,7 @@ pub(super) async fn recover(
     if let (Some(reply), true) = (data_connection_rejection(&error), plan.options.active.is_some()) {
         return Err(active_mode_error(reply));
     }
-    Err(if is_accepted_login { rejected_repeated_login_error(error) } else { error.into() })
+    Err(error.into())
 }
 
 /// Returns the reply of a server that cannot open the data connection.

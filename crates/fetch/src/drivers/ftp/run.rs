@@ -61,7 +61,6 @@ async fn run_plan(mut run: Box<FtpRun>, ctx: &RunContext) -> Result<Outcome, Err
         };
         match start_transfer(&mut pooled.connection, plan, ctx).await {
             Ok(start) => {
-                pooled.record_accepted_login();
                 return build_response(start, pooled, plan, servers, ctx).await.map(Outcome::Response);
             }
             Err(error) if is_reused && may_be_caused_by_reuse(&error) => {}

@@ -1,5 +1,6 @@
 //! Idle control connections, kept open between URLs, and known properties of servers.
 
+use std::hash::Hash;
 use std::sync::Arc;
 
 use fetch_url_proto::ftp::{FtpRequest, SessionError};
@@ -8,9 +9,9 @@ use tokio::runtime::{Handle, Id};
 use super::connection::Connection;
 use super::driver_error::DriverError;
 use super::known_servers::KnownServers;
+use super::logins::{LoginAttempt, Logins};
 use super::plan::FtpPlan;
 use crate::net::idle_pool::{IdlePool, PoolKey};
-use crate::net::login_set::LoginSet;
 use crate::{Error, RunContext};
 
 /// The state that the FTP driver keeps between URLs.
@@ -18,8 +19,7 @@ use crate::{Error, RunContext};
 pub(super) struct ServerCache {
     idle: IdlePool<Connection>,
     pub(super) known: KnownServers,
-    /// The logins that a server has accepted.
-    accepted_logins: LoginSet,
+    logins: Arc<Logins>,
 }
 
 /// A control connection that is in use, and the pool it returns to.
@@ -34,10 +34,15 @@ pub(super) struct PooledConnection {
 impl ServerCache {
     /// Returns the key of the connections that can serve `plan`: same server, user, TLS and data connection settings.
     pub(super) fn pool_key(&self, plan: &FtpPlan, ctx: &RunContext) -> PoolKey {
+        let data = (plan.options.active.is_some(), plan.options.no_epsv, plan.fallbacks.pasv_only);
+        self.key(plan, ctx, (data, plan.fallbacks.iac))
+    }
+
+    /// Returns the key for `plan` of the connections that also share `settings`.
+    fn key(&self, plan: &FtpPlan, ctx: &RunContext, settings: impl Hash) -> PoolKey {
         let login = plan.login.as_ref().map(|login| (login.user(), login.expose_password()));
         let options = (plan.account(), &plan.options.anonymous_password);
-        let data = (plan.options.active.is_some(), plan.options.no_epsv, plan.fallbacks.pasv_only);
-        let identity = (login, options, data, plan.fallbacks.iac);
+        let identity = (login, options, settings);
         self.idle.key(&plan.host, plan.port, plan.is_implicit_tls, &ctx.connector, identity)
     }
 
@@ -73,7 +78,11 @@ impl ServerCache {
         plan: &FtpPlan,
         ctx: &RunContext,
     ) -> Result<PooledConnection, Error> {
-        Ok(self.pooled(Connection::open(plan, &self.known, ctx).await?, key))
+        let mut connection = Connection::open(plan, &self.known, ctx).await?;
+        // The settings of data connections do not change whether a login is accepted.
+        let login_key = self.key(plan, ctx, ());
+        connection.login_attempt = Some(LoginAttempt::new(self.logins.clone(), login_key));
+        Ok(self.pooled(connection, key))
     }
 
     /// Returns a connection that the current runtime has opened.
@@ -99,14 +108,13 @@ impl PooledConnection {
         is_sequential
     }
 
-    /// Stores that the server has accepted the login of the connection.
-    pub(super) fn record_accepted_login(&self) {
-        self.cache.accepted_logins.insert(&self.key);
-    }
-
-    /// Returns `true` if the server has accepted the login of the connection before, on this connection or another.
-    pub(super) fn is_accepted_login(&self) -> bool {
-        self.cache.accepted_logins.contains(&self.key)
+    /// Closes the connection, whose login was refused. Returns `true` if the server has accepted the same login on
+    /// another connection, or does so while this is called.
+    pub(super) async fn close_refused_login(mut self, ctx: &RunContext) -> bool {
+        let Some(attempt) = self.connection.login_attempt.take() else { return false };
+        // The server may serve the others only when this connection is closed.
+        drop(self);
+        attempt.await_other_logins(&ctx.deadline).await
     }
 
     /// Returns the learned properties of servers.
