@@ -27,6 +27,7 @@ use futures_core::Stream;
 
 use bytes_source::BytesSource;
 pub(crate) use checks::MATCHING_SIZE;
+use checks::Surplus;
 pub(crate) use crlf_to_lf::CrlfToLf;
 pub(crate) use errors::{size_limit_error, truncated_error};
 pub(crate) use file_body::FileBody;
@@ -60,8 +61,7 @@ pub struct Body {
     max_size: Option<u64>,
     limits: Option<Box<BodyLimits>>,
     terminator_check: TerminatorCheck,
-    /// The object may have become longer than announced.
-    may_grow: bool,
+    surplus: Surplus,
     resume_state: ResumeState,
     pub(crate) prefix: Prefix,
     /// The last bytes received, which a resumer needs to prove that another response continues this body.
@@ -111,7 +111,7 @@ impl Body {
             max_size: None,
             limits: None,
             terminator_check: TerminatorCheck::default(),
-            may_grow: false,
+            surplus: Surplus::Misbehaviour,
             resume_state: ResumeState::None,
             prefix: Prefix::None,
             tail: Tail::default(),
@@ -302,6 +302,7 @@ impl Body {
                         self.expected = body.expected.and_then(|rest| self.received.checked_add(rest));
                         (self.source, self.proof, self.retries) = (body.source, body.proof, retries);
                         (self.terminator_check, self.limits) = (body.terminator_check, body.limits);
+                        self.surplus = body.surplus;
                     }
                     Err(error) => {
                         self.resume_state = ResumeState::None;
@@ -327,6 +328,7 @@ impl Body {
         (self.source, self.expected, self.proof) = (body.source, body.expected, body.proof);
         (self.offset, self.received, self.max_size) = (body.offset, 0, body.max_size);
         (self.terminator_check, self.limits) = (body.terminator_check, body.limits);
+        self.surplus = body.surplus;
         self.tail = Tail::default();
     }
 

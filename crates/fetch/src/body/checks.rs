@@ -8,6 +8,17 @@ use crate::{Code, Error, Phase};
 /// What an object lacks that has grown since its size was announced, as the name of a missing terminator.
 pub(crate) const MATCHING_SIZE: &str = "a size that matches the received bytes";
 
+/// What it means if a body has more bytes than announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Surplus {
+    /// The server broke the protocol.
+    Misbehaviour,
+    /// The object grew after its size was reported.
+    Growth,
+    /// The object grew, or the server began at another offset than requested.
+    OtherOffset,
+}
+
 impl Body {
     /// Sets the size that a listing states for the object. A body whose completeness is only assumed and that ends
     /// before this size is an error (`Code::Truncated`). A proven end counts more than a listing, and an object may
@@ -20,13 +31,20 @@ impl Body {
 
     /// Accepts more bytes than announced: the object grew after its size was reported. Completeness is then assumed.
     pub(crate) const fn accepting_growth(mut self) -> Self {
-        self.may_grow = true;
+        self.surplus = Surplus::Growth;
+        self
+    }
+
+    /// Rejects more bytes than announced as those of another offset, as a server sends them that ignores the requested
+    /// one: no byte is valid.
+    pub(crate) const fn rejecting_other_offset(mut self) -> Self {
+        self.surplus = Surplus::OtherOffset;
         self
     }
 
     /// Returns `true` if more bytes than announced are accepted.
     pub(crate) const fn accepts_growth(&self) -> bool {
-        self.may_grow
+        matches!(self.surplus, Surplus::Growth)
     }
 
     /// Returns the name of the terminator that was missing at the end of the body.
@@ -48,7 +66,7 @@ impl Body {
             let received = self.received + chunk.length() as u64;
             match (self.max_size, self.expected) {
                 (Some(max_size), _) if received > max_size => return Err(size_limit_error(max_size)),
-                (_, Some(expected)) if received > expected && self.may_grow => {
+                (_, Some(expected)) if received > expected && self.accepts_growth() => {
                     if self.limits.as_ref().is_some_and(|limits| limits.requires_proof()) {
                         let detail = format!(
                             "more bytes than the announced {expected}: the object grew during the transfer"
@@ -60,8 +78,7 @@ impl Body {
                     self.terminator_check.set_missing(MATCHING_SIZE);
                 }
                 (_, Some(expected)) if received > expected => {
-                    let detail = format!("the server sent more than the {expected} bytes it announced");
-                    return Err(Error::new(Code::PeerMisbehaved, Phase::Body, detail));
+                    return Err(surplus_error(self.surplus, expected));
                 }
                 _ => {}
             }
@@ -106,4 +123,17 @@ impl Body {
             Source::Stream(_) | Source::Failed => None,
         }
     }
+}
+
+/// Returns the error for more bytes than announced. A transfer may begin again from the start of an object that grew.
+fn surplus_error(surplus: Surplus, expected: u64) -> Error {
+    let (code, reason) = match surplus {
+        Surplus::OtherOffset => (
+            Code::Truncated,
+            "; it may have ignored the requested offset, or the object grew during the transfer",
+        ),
+        Surplus::Misbehaviour | Surplus::Growth => (Code::PeerMisbehaved, ""),
+    };
+    let detail = format!("the server sent more than the {expected} bytes it announced{reason}");
+    Error::new(code, Phase::Body, detail).with_invalid_body()
 }

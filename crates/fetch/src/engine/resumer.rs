@@ -125,6 +125,8 @@ impl EngineResumer {
         let is_repeatable =
             resume.is_some() || self.object.is_repeatable || self.settings.policy.retry.all_errors;
         let may_restart = !self.is_range_request && (is_untouched || may_restart && is_repeatable);
+        // The bytes before the error may be wrong if the server began at another offset.
+        let resume = resume.filter(|_| !error.has_invalid_body());
         if resume.is_none() && !may_restart {
             return Err(error);
         }

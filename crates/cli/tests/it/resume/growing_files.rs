@@ -1,11 +1,13 @@
-//! `--segments` of an FTP file that grows after its size was reported (docs/spec/cli.md 9.6), and of servers whose data
-//! only looks like that.
+//! FTP files that grow after their size was reported (docs/spec/semantics.md 2.40, cli.md 9.6), and servers whose data only
+//! looks like that, because they ignore REST.
 
 use std::fs;
 use std::time::Duration;
 
 use crate::support::{RunResult, part_metadata_path, part_path, run_fetch_url};
-use fetch_url_tests::{FtpAction, FtpConfig, FtpRule, FtpServer, FtpTrigger, OldFile, Target, pattern_vec};
+use fetch_url_tests::{
+    Ending, FtpAction, FtpConfig, FtpRule, FtpServer, FtpTrigger, OldFile, Target, pattern_vec,
+};
 
 const SIZE: usize = 5 * 1024 * 1024 + 7;
 
@@ -101,4 +103,47 @@ fn invalid_final_reply_of_a_segment_keeps_the_bytes_for_resume() {
         let part = fs::read(part_path(&target.path())).expect("a .part file");
         assert!(part.get(..SIZE) == Some(&content) && part_metadata_path(&target.path()).exists());
     }
+}
+
+/// A server that ignores REST, and whose first transfer breaks off within zeros, so that the overlap matches.
+fn ignoring_rest(content: &[u8]) -> FtpServer {
+    let cut = FtpAction::CutData(1_000_000, Ending::Reset);
+    let site =
+        test_site(content.to_vec()).rule(FtpRule::on("RETR", cut).nth(1)).answer("REST", "350 of course\r\n");
+    FtpServer::start(site).expect("a server")
+}
+
+fn sparse_content() -> Vec<u8> {
+    [vec![0; 3_000_000], pattern_vec(0, 1000)].concat()
+}
+
+#[test]
+fn retry_whose_rest_is_ignored_begins_again_or_fails() {
+    let content = sparse_content();
+    let target = Target::new(OldFile::Absent).expect("a directory");
+    let server = ignoring_rest(&content);
+    let output = target.path();
+    let saved =
+        run_fetch_url(["-o", output.to_str().expect("UTF-8"), "--retry-delay", "0.01", &server.url("d/o")]);
+    saved.assert_exit(0);
+    assert!(target.content().expect("a file") == Some(content.clone()), "other bytes: {}", saved.stderr);
+    // Standard output cannot begin again.
+    let printed = run_fetch_url(["--retry-delay", "0.01", &ignoring_rest(&content).url("d/o")]);
+    printed.assert_exit(18).assert_stderr_contains("ignored the requested offset");
+}
+
+#[test]
+fn continued_run_whose_rest_is_ignored_keeps_nothing() {
+    let content = sparse_content();
+    let target = Target::new(OldFile::Absent).expect("a directory");
+    let (server, path) = (ignoring_rest(&content), target.path());
+    let run = || {
+        run_fetch_url(["--retry", "0", "-C", "-", "-o", path.to_str().expect("UTF-8"), &server.url("d/o")])
+    };
+    run().assert_exit(18);
+    assert!(part_path(&path).exists());
+    run().assert_exit(18).assert_stderr_contains("ignored the requested offset");
+    assert_nothing_kept(&target);
+    run().assert_exit(0);
+    assert!(target.content().expect("a file") == Some(content));
 }

@@ -136,8 +136,10 @@ async fn build_response(
         }
         Operation::Retrieve { transfer_type, .. } => {
             let body = transfer.into_body(transfer_type, expected, stop, announced);
-            // After REST, more bytes than expected mean that the server ignored the offset.
-            Content::Body(if plan.is_partial() { body } else { body.accepting_growth() })
+            Content::Body(match plan.is_partial() {
+                true => body.rejecting_other_offset(),
+                false => body.accepting_growth(),
+            })
         }
         Operation::Stat { .. } | Operation::ChangeDir => return Err(unexpected_step_error()),
     };
