@@ -44,8 +44,8 @@ pub(crate) struct TransferReport {
     /// The size of the file in the listing of a mirror, if it is exact. A file of another size is saved, but it is
     /// not the version that was listed.
     pub(crate) listed_size: Option<u64>,
-    /// For a redirected link of a mirror, the final URL on the same server. This transfer saves nothing; the final URL
-    /// is fetched as a separate link.
+    /// For a redirected link of a mirror, the final URL on the same server; for an entry of an index page that is a
+    /// directory, its URL. This transfer saves nothing; that URL is fetched as a separate link or directory.
     pub(crate) moved_to: Option<Url<'static>>,
     /// Number of received bytes of the object.
     pub(crate) received: u64,

@@ -27,7 +27,8 @@ use fetch_url_proto::{Details, Entry, EntryKind};
 use self::case_probe::CaseProbe;
 pub use self::file_entries::FileEntries;
 pub use self::glob::Glob;
-use self::identity::{IdentitySet, content_id, resource_identity};
+pub(crate) use self::identity::is_same_directory;
+use self::identity::{IdentitySet, content_id, is_news, resource_identity};
 pub use self::kind::UncertainKind;
 pub use self::names::fold_case;
 use self::names::{Candidate, make_names_unique, server_file_name};
@@ -328,19 +329,6 @@ fn path_below(directory: &str, name: &str) -> String {
 /// Returns `true` for schemes in which the URL of an entry is the URL of its directory followed by the entry's name.
 const fn is_hierarchical(url: &Url<'_>) -> bool {
     matches!(url, Url::File(_) | Url::Ftp(_) | Url::Http(_))
-}
-
-/// Returns `true` if two URLs name the same directory. Login and final slashes are ignored; any two news URLs count as
-/// the same directory.
-pub(crate) fn is_same_directory(one: &Url<'_>, other: &Url<'_>) -> bool {
-    let normalised = |url: &Url<'_>| url.without_password().to_string().trim_end_matches('/').to_owned();
-    let without_login = |url: &Url<'_>| normalised(&url.clone().with_user_info(None));
-    without_login(one) == without_login(other) || (is_news(one) && is_news(other))
-}
-
-/// Returns `true` for `news` and `nntp` URLs: the articles of a `news` group have `nntp` URLs.
-const fn is_news(url: &Url<'_>) -> bool {
-    matches!(url, Url::News(_) | Url::Nntp(_))
 }
 
 /// Returns `true` if `url` is inside the tree of `start`. A gopher menu may link anywhere, so the selector of

@@ -147,13 +147,7 @@ impl MirrorWalker {
             self.distrust_listing_with(&entry.path);
         }
         if !entry.is_page_link() {
-            match &report.moved_to {
-                Some(target) => self.queue_redirected_directory(entry, target, run),
-                None if is_complete && entry.may_be_directory() && !run.options.is_dry_run => {
-                    self.set_kind(&entry.path, false);
-                }
-                None => {}
-            }
+            self.finish_entry(entry, report, is_complete, run);
             return;
         }
         match &report.moved_to {

@@ -144,12 +144,13 @@ fn reject_error(response: &mut Response, run: &Run) -> Result<(), Error> {
 /// Returns `true` and records the target if a redirect shows that a mirror must not save this response: a page was
 /// redirected to another page, which has its own file, or an entry to its URL with a slash, so it is a directory.
 pub(super) fn is_moved(transfer: &Transfer, meta: &Meta, report: &mut TransferReport) -> bool {
-    let is_moved = transfer
-        .entry
-        .as_ref()
-        .is_some_and(|entry| entry.is_moved_to(&meta.url) || entry.is_redirected_to_directory(&meta.url));
+    let Some(entry) = &transfer.entry else { return false };
+    report.moved_to = match entry.is_moved_to(&meta.url) {
+        true => Some(meta.url.clone()),
+        false => entry.redirected_directory_url(meta),
+    };
+    let is_moved = report.moved_to.is_some();
     if is_moved {
-        report.moved_to = Some(meta.url.clone());
         report.set_no_file(NoFile::Replaced);
     }
     is_moved
@@ -180,7 +181,7 @@ async fn can_skip(
         Err(error) => return Err(error),
     };
     // A directory that is listed without a slash is not skipped: earlier versions saved its index page as a file.
-    let is_file = !transfer.entry.as_ref().is_some_and(|entry| entry.is_redirected_to_directory(&meta.url));
+    let is_file = transfer.entry.as_ref().is_none_or(|entry| entry.redirected_directory_url(&meta).is_none());
     let is_same = is_file && journal.is_same(transfer, path, &meta);
     if is_same && transfer.is_page_link() {
         // The links of the page are read later, by media type and final URL.

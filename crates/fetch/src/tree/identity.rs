@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::num::NonZeroU64;
 
-use fetch_url_core::{PercentEncoded, Url};
+use fetch_url_core::{HttpUrl, PercentEncoded, Url};
 use fetch_url_proto::{Details, Entry};
 
 use crate::output::Algorithm;
@@ -23,6 +23,36 @@ pub(super) fn resource_identity(url: &Url<'_>) -> u128 {
         url => url.without_password().to_string(),
     };
     digest_of(text.as_bytes())
+}
+
+/// Returns `true` if two URLs name the same directory. Logins, final slashes and the spelling of HTTP paths are ignored; any
+/// two news URLs count as the same directory.
+pub(crate) fn is_same_directory(one: &Url<'_>, other: &Url<'_>) -> bool {
+    if let (Url::Http(first), Url::Http(second)) = (one, other) {
+        let directory = |url| {
+            let mut segments = path_segments(url);
+            let end = segments.iter().rposition(|segment| !segment.is_empty()).map_or(0, |last| last + 1);
+            segments.truncate(end);
+            segments
+        };
+        return one.same_origin(other)
+            && directory(first) == directory(second)
+            && first.query() == second.query();
+    }
+    let normalised = |url: &Url<'_>| url.without_password().to_string().trim_end_matches('/').to_owned();
+    let without_login = |url: &Url<'_>| normalised(&url.clone().with_user_info(None));
+    without_login(one) == without_login(other) || (is_news(one) && is_news(other))
+}
+
+/// Returns `true` for `news` and `nntp` URLs: the articles of a `news` group have `nntp` URLs.
+pub(super) const fn is_news(url: &Url<'_>) -> bool {
+    matches!(url, Url::News(_) | Url::Nntp(_))
+}
+
+/// Returns the segments of a path, percent-decoded. The last one is empty after a final slash.
+pub(super) fn path_segments(url: &HttpUrl<'_>) -> Vec<Vec<u8>> {
+    let path = url.path().map_or("", PercentEncoded::as_str);
+    path.split('/').map(|segment| PercentEncoded::from(segment).decode().into_owned()).collect()
 }
 
 /// Returns a digest of the identifier that a listing states for the content of an entry: the Message-ID of an article.
@@ -66,7 +96,28 @@ impl IdentitySet {
 
 #[cfg(test)]
 mod tests {
+    use fetch_url_core::parse;
+
     use super::*;
+
+    #[test]
+    fn http_directories_are_the_same_in_every_spelling_of_one_path_on_one_server() {
+        let url = |text: &str| parse(text).expect("a URL").into_owned().url;
+        for (one, other, is_same) in [
+            ("http://h/a%28b%29/", "http://H:80/a(b)", true),
+            ("http://u@h/%c3%bc/", "http://h/%C3%BC/", true),
+            ("http://h/a%2Fb/", "http://h/a/b/", false),
+            ("http://h/a/", "http://h/A/", false),
+            ("http://h/a/", "http://h/a/?x", false),
+            ("http://h/a/", "https://h/a/", false),
+            ("http://h/a/", "http://h:81/a/", false),
+            ("http://h", "http://h/", true),
+            ("ftp://h/a%28/", "ftp://h/a%28", true),
+            ("ftp://h/a%28/", "ftp://h/a(/", false),
+        ] {
+            assert_eq!(is_same_directory(&url(one), &url(other)), is_same, "{one} {other}");
+        }
+    }
 
     #[test]
     fn identity_is_in_the_set_until_it_is_removed() {

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use fetch_url_core::{HttpUrl, PercentEncoded, Url};
+use fetch_url_core::{HttpUrl, Url};
 
 use super::case_probe::CaseProbe;
-use super::identity::{IdentitySet, digest_of};
+use super::identity::{IdentitySet, digest_of, path_segments};
 use super::names::fold_case;
 use crate::{safe_dot_name, safe_name};
 
@@ -28,9 +28,7 @@ pub(super) struct PagePath {
 impl PagePath {
     /// Returns the path of a URL. `DIR/` and `DIR/index.html` have the same path.
     pub(super) fn of(url: &HttpUrl<'_>) -> Self {
-        let path = url.path().map_or("", PercentEncoded::as_str);
-        let mut directories: Vec<Vec<u8>> =
-            path.split('/').map(|segment| PercentEncoded::from(segment).decode().into_owned()).collect();
+        let mut directories = path_segments(url);
         let query = url.query().map(|query| query.as_str().as_bytes().to_vec());
         let mut name = directories.pop().unwrap_or_default();
         if query.is_none() && name == INDEX_NAME.as_bytes() {

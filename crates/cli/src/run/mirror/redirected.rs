@@ -18,7 +18,7 @@ use crate::run::transfer::{is_moved, with_observer};
 impl MirrorWalker {
     /// Asks the server whether an entry of an index page is a directory, if its local path is one. Returns `true` if the
     /// server redirects it to its URL with a slash. Otherwise it is a file, and with `--delete` the local directory is
-    /// removed.
+    /// removed, unless the entry may be a directory that is elsewhere.
     ///
     /// # Errors
     /// The error of the request. The kind of the entry is unknown then, so that nothing is deleted.
@@ -45,13 +45,42 @@ impl MirrorWalker {
         if is_moved(transfer, &response.meta, report) {
             return Ok(true);
         }
-        self.set_kind(&entry.path, false);
-        self.remove_entry_of_other_kind(&entry.path, false, run, job);
+        if !entry.may_be_directory_elsewhere(&response.meta) {
+            self.set_kind(&entry.path, false);
+            self.remove_entry_of_other_kind(&entry.path, false, run, job);
+        }
         Ok(false)
     }
 
+    /// Records the end of the transfer of a listed entry. An entry that was redirected to its URL with a slash is queued as a
+    /// directory; a file that may be the listing of a directory gets a note.
+    pub(super) fn finish_entry(
+        &self,
+        entry: &FileEntry,
+        report: &TransferReport,
+        is_complete: bool,
+        run: &Run,
+    ) {
+        if let Some(target) = &report.moved_to {
+            self.queue_redirected_directory(entry, target, run);
+            return;
+        }
+        if !is_complete || !entry.may_be_directory() || run.options.is_dry_run {
+            return;
+        }
+        match report.meta.as_deref().filter(|meta| entry.may_be_directory_elsewhere(meta)) {
+            None => self.set_kind(&entry.path, false),
+            Some(meta) => {
+                let target = meta.url.redacted();
+                let words =
+                    format!("saved as a file, but may be a directory: the server redirects it to {target}");
+                self.print_note(&entry.url.redacted().to_string(), &words, run);
+            }
+        }
+    }
+
     /// Queues a directory that the index page lists without a slash. `target` is its URL.
-    pub(super) fn queue_redirected_directory(&self, entry: &FileEntry, target: &Url<'_>, run: &Run) {
+    fn queue_redirected_directory(&self, entry: &FileEntry, target: &Url<'_>, run: &Run) {
         self.set_kind(&entry.path, true);
         let directory = self.tree.borrow_mut().redirected_directory(entry, target);
         match directory {

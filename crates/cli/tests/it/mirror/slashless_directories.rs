@@ -1,10 +1,11 @@
 //! Index pages that list directories without a final slash, as mini_httpd writes them: `/d/sub` is redirected to `/d/sub/`.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::support::mirror::{list_files, nginx_index_with_sizes, run_mirror};
-use crate::support::{http_server, temp_dir};
+use crate::support::{RunResult, http_server, temp_dir};
 use fetch_url_tests::{HttpResponse, HttpServer};
 
 const FILES: [&str; 3] = ["a", "sub/b", "sub/deep/c"];
@@ -73,5 +74,76 @@ fn delete_removes_directory_only_if_the_server_sends_a_file_for_its_name() {
         assert_eq!(list_files(dir.path()), FILES);
         run_mirror(&server.url("/d/"), dir.path(), "--delete").assert_exit(exit);
         assert_eq!(list_files(dir.path()), expected);
+    }
+}
+
+/// Starts a server whose `/d/` has a directory `a(b)` with the file `g`. While `has_slash` is false, it is listed without
+/// a slash and `location` is where its URL leads.
+fn server_of_one_directory(has_slash: &Arc<AtomicBool>, location: &str) -> HttpServer {
+    let (has_slash, location) = (has_slash.clone(), location.to_owned());
+    http_server(move |request| match request.path().as_str() {
+        "/d/" if has_slash.load(Ordering::Relaxed) => nginx_index_with_sizes(&[("a%28b%29/", "-")]),
+        "/d/" => nginx_index_with_sizes(&[("a%28b%29", "4096")]),
+        "/d/a%28b%29" | "/d/a(b)" => {
+            let host = request.header_text("Host").expect("a host");
+            redirect(&location.replace("PORT", host.rsplit(':').next().unwrap_or_default()))
+        }
+        "/d/a%28b%29/" | "/d/a(b)/" | "/other/" => nginx_index_with_sizes(&[("g", "4")]),
+        "/moved/" => redirect("/other/"),
+        "/start/" => redirect("/d/a(b)/home.html"),
+        _ => HttpResponse::new(200).body("file"),
+    })
+}
+
+/// Mirrors `/d/` of `server`, which has also the host name `other.test`.
+fn mirror_of_two_hosts(server: &HttpServer, target: &Path, options: &str) -> RunResult {
+    let port = server.addr().port();
+    let options = format!("{options} --connect-to other.test:{port}:127.0.0.1:{port}");
+    run_mirror(&server.url("/d/"), target, &options)
+}
+
+#[test]
+fn directory_is_recognised_if_its_redirect_spells_the_url_in_another_way() {
+    for location in ["/d/a(b)/", "/d/%61%28b%29/", "/d/a(b)/?x", "http://other.test:PORT/d/a%28b%29/"] {
+        let dir = temp_dir();
+        let has_slash = Arc::new(AtomicBool::new(false));
+        let server = server_of_one_directory(&has_slash, location);
+        mirror_of_two_hosts(&server, &dir.path().join("new"), "").assert_exit(0);
+        assert_eq!(list_files(&dir.path().join("new")), ["a(b)/g"], "{location}");
+        let target = dir.path().join("old");
+        has_slash.store(true, Ordering::Relaxed);
+        mirror_of_two_hosts(&server, &target, "--delete").assert_exit(0);
+        has_slash.store(false, Ordering::Relaxed);
+        for _ in 0..2 {
+            mirror_of_two_hosts(&server, &target, "--delete").assert_exit(0);
+            assert_eq!(list_files(&target), ["a(b)/g"], "{location}");
+        }
+    }
+}
+
+/// The directory may be elsewhere, so neither the local copy is deleted nor an index page saved in silence.
+#[test]
+fn directory_that_is_redirected_elsewhere_is_kept_and_named() {
+    for location in [
+        "/other/",
+        "/moved/",
+        "/start/",
+        "http://other.test:PORT/other/",
+        "/d/a(b)/home.html",
+        "/d/a(b)/gone/",
+    ] {
+        let dir = temp_dir();
+        let has_slash = Arc::new(AtomicBool::new(false));
+        let server = server_of_one_directory(&has_slash, location);
+        let result = mirror_of_two_hosts(&server, &dir.path().join("new"), "");
+        result.assert_exit(0);
+        result.assert_stderr_contains("may be a directory: the server redirects it to ");
+        assert_eq!(list_files(&dir.path().join("new")), ["a(b)"], "{location}");
+        let target = dir.path().join("old");
+        has_slash.store(true, Ordering::Relaxed);
+        mirror_of_two_hosts(&server, &target, "--delete").assert_exit(0);
+        has_slash.store(false, Ordering::Relaxed);
+        mirror_of_two_hosts(&server, &target, "--delete").assert_exit(23);
+        assert_eq!(list_files(&target), ["a(b)/g"], "{location}");
     }
 }
