@@ -13,6 +13,8 @@ use fetch_url::{Error, Meta, Receipt};
 /// The reason why a successful transfer of a mirror has no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoFile {
+    /// The entry of an index page is not a directory, and `--include-glob` excludes it as a file.
+    Excluded,
     /// A link that does not lead to a file.
     SkippedLink,
     /// Other entries are fetched instead: the target of a redirect, or the entries of a directory.
@@ -160,7 +162,7 @@ impl Totals {
         match (&report.error, report.no_file) {
             (Some(_), _) => self.failed += 1,
             (None, Some(NoFile::SkippedLink)) => self.links_without_file += 1,
-            (None, Some(NoFile::Replaced)) => {}
+            (None, Some(NoFile::Excluded | NoFile::Replaced)) => {}
             (None, None) if report.is_skipped => self.skipped += 1,
             (None, None) => self.files += 1,
         }

@@ -197,8 +197,8 @@ pub mod mirror {
     pub use crate::sink::dir_handle::DirHandle;
     pub use crate::sink::journal::{Finished, Journal};
     pub use crate::tree::{
-        Classified, DirEntry, FileEntries, FileEntry, Glob, Skipped, SkippedLinks, Tree, TreeRules,
-        UncertainKind,
+        Classified, DirEntry, FileEntries, FileEntry, Glob, PossibleDirectories, Skipped, SkippedLinks, Tree,
+        TreeRules, UncertainKind,
     };
 }
 

@@ -5,6 +5,7 @@
 //! directory or its server.
 
 mod case_probe;
+mod directory_links;
 mod file_entries;
 mod glob;
 mod identity;
@@ -25,6 +26,7 @@ use fetch_url_proto::text::sanitise;
 use fetch_url_proto::{Details, Entry, EntryKind};
 
 use self::case_probe::CaseProbe;
+use self::directory_links::DirectoryLinks;
 pub use self::file_entries::FileEntries;
 pub use self::glob::Glob;
 pub(crate) use self::identity::is_same_directory;
@@ -35,6 +37,7 @@ use self::names::{Candidate, make_names_unique, server_file_name};
 pub use self::page_state::SkippedLinks;
 use self::page_state::{PageLinks, PagePosition};
 pub use self::rules::TreeRules;
+pub use self::slashless::PossibleDirectories;
 use crate::{Code, Error, Phase, safe_dot_name, safe_name};
 
 /// The state of a mirror: start directory, rules, and the entries found so far.
@@ -48,6 +51,7 @@ pub struct Tree {
     entries: u64,
     pages: PageLinks,
     case_probe: CaseProbe,
+    directory_links: DirectoryLinks,
 }
 
 /// A directory of the tree.
@@ -68,6 +72,8 @@ pub struct Classified {
     pub directories: Vec<DirEntry>,
     /// Files to fetch.
     pub files: FileEntries,
+    /// Entries of an index page that are not fetched as files, but may be directories that are listed without a slash.
+    pub possible_directories: PossibleDirectories,
     /// Skipped entries: the name and the reason.
     pub skipped: Vec<(Vec<u8>, Skipped)>,
     /// Local names of all entries, also excluded ones, and whether they are directories, if known: a file of an index page
@@ -96,6 +102,8 @@ pub struct FileEntry {
     pub content_id: Option<NonZeroU64>,
     /// The reason why it may not be a file.
     pub uncertain_kind: Option<UncertainKind>,
+    /// It is wanted only if it is a directory: [`TreeRules::include`] excludes it as a file.
+    pub is_excluded_file: bool,
     depth: u32,
     /// The position in the mirror of linked pages, if a page refers to the file.
     position: Option<PagePosition>,
@@ -126,7 +134,8 @@ impl Tree {
     pub fn new(start: Url<'static>, rules: TreeRules) -> Self {
         let pages = PageLinks::new(rules.keeps_dots);
         let case_probe = CaseProbe::default();
-        Self { rules, start, seen: IdentitySet::default(), entries: 0, pages, case_probe }
+        let directory_links = DirectoryLinks::default();
+        Self { rules, start, seen: IdentitySet::default(), entries: 0, pages, case_probe, directory_links }
     }
 
     /// Sets a function that returns `true` if names that differ only in case are the same in a directory of the mirror,
@@ -184,8 +193,9 @@ impl Tree {
             classified.error = Some(error.with_url(&directory.url));
             candidates.clear();
         }
+        classified.possible_directories = self.possible_directories(directory, &candidates);
         candidates.retain_mut(|candidate| self.classify_candidate(directory, candidate, &mut classified));
-        classified.files = FileEntries::new(directory, candidates, self.start.user_info());
+        classified.files = FileEntries::new(directory, candidates, self.start.user_info(), false);
         classified
     }
 

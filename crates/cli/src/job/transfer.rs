@@ -65,6 +65,11 @@ impl Transfer {
         matches!(self.output, Output::File(_)) && self.entry.is_none() && !self.is_from_document
     }
 
+    /// Returns `true` for an entry of an index page that is wanted only if it is a directory.
+    pub(crate) fn is_excluded_file(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.is_excluded_file)
+    }
+
     /// Returns `true` for a page of a mirror, or a file that a page refers to.
     pub(crate) fn is_page_link(&self) -> bool {
         self.entry.as_ref().is_some_and(|entry| entry.is_page_link())

@@ -22,6 +22,8 @@ const URL_CAPACITY: usize = 64;
 pub(super) struct FileQueue {
     transfers: RefCell<VecDeque<(Transfer, UpcomingUrls)>>,
     listings: RefCell<VecDeque<FileEntries>>,
+    /// Entries that are unlikely to be directories, and are not wanted otherwise.
+    deferred: RefCell<Vec<FileEntries>>,
 }
 
 impl FileQueue {
@@ -34,6 +36,19 @@ impl FileQueue {
     /// Adds the files of a listing.
     pub(super) fn add_listing(&self, files: FileEntries) {
         self.listings.borrow_mut().push_back(files);
+    }
+
+    /// Adds entries that are taken after [`queue_deferred`](Self::queue_deferred).
+    pub(super) fn defer_listing(&self, files: FileEntries) {
+        self.deferred.borrow_mut().extend(Some(files).filter(|files| files.len() > 0));
+    }
+
+    /// Queues the deferred entries. Returns `false` if there are none.
+    pub(super) fn queue_deferred(&self) -> bool {
+        let deferred = self.deferred.take();
+        let is_queued = !deferred.is_empty();
+        self.listings.borrow_mut().extend(deferred);
+        is_queued
     }
 
     /// Takes the next transfer.

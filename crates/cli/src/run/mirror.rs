@@ -111,6 +111,7 @@ impl MirrorWalker {
                         return Some(failed);
                     }
                 }
+                None if self.tree.borrow().lists_without_slashes() && self.files.queue_deferred() => {}
                 None if self.active_listings.get() == 0 && !self.pages.is_active() => {
                     let saved = self.pages.take_saved();
                     if saved.is_empty() && !self.tree.borrow().has_linked_files() {
@@ -307,6 +308,8 @@ impl MirrorWalker {
         }
         self.directories.borrow_mut().extend(classified.directories);
         self.files.add_listing(classified.files);
+        self.files.add_listing(classified.possible_directories.likely);
+        self.files.defer_listing(classified.possible_directories.unlikely);
         limit_error.or(classified.error).map_or(Ok(()), Err)
     }
 
@@ -346,8 +349,9 @@ impl MirrorWalker {
         };
         let files = files.into_iter().filter(|file| !is_known_directory(file));
         let (done, wanted): (Vec<_>, Vec<_>) =
-            files.map(|file| transfer_of(file, job)).partition(|transfer| is_done(transfer, run));
-        self.unchanged.set(self.unchanged.get() + done.len() as u64);
+            files.map(|file| transfer_of(file, job)).partition(|transfer| is_done(transfer, run, job));
+        let is_wanted = |transfer: &&Transfer| !transfer.is_excluded_file();
+        self.unchanged.set(self.unchanged.get() + done.iter().filter(is_wanted).count() as u64);
         // The kind of the entries of index pages is unknown until the server has been asked.
         let entries = wanted.iter().filter_map(|transfer| transfer.entry.as_ref());
         for entry in entries.filter(|entry| !entry.may_be_directory()) {
@@ -358,6 +362,11 @@ impl MirrorWalker {
 }
 
 /// Returns `true` if the journal has the unchanged file, or if it exists and `--skip-existing` is set.
-fn is_done(transfer: &Transfer, run: &Run) -> bool {
+fn is_done(transfer: &Transfer, run: &Run, job: &MirrorJob) -> bool {
+    let is_directory =
+        |entry: &FileEntry| entry.may_be_directory() && job.directory.join(&entry.path).is_dir();
+    if transfer.entry.as_deref().is_some_and(is_directory) {
+        return false;
+    }
     matches!(&transfer.output, Output::File(path) if try_keep_existing(transfer, path, Reserved::First, run))
 }

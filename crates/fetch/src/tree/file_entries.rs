@@ -17,21 +17,24 @@ pub struct FileEntries {
     depth: u32,
     /// The login of the start.
     login: Option<UserInfo<'static>>,
+    are_excluded_files: bool,
     candidates: vec::IntoIter<Candidate>,
 }
 
 impl FileEntries {
-    /// Creates the list from the files of `directory`.
+    /// Creates the list from the files of `directory`, or from entries that are wanted only if they are directories.
     pub(super) fn new(
         directory: &DirEntry,
         mut candidates: Vec<Candidate>,
         login: Option<&UserInfo<'_>>,
+        are_excluded_files: bool,
     ) -> Self {
         candidates.shrink_to_fit();
         Self {
             directory: directory.path.clone(),
             depth: directory.depth + 1,
             login: login.cloned().map(UserInfo::into_owned),
+            are_excluded_files,
             candidates: candidates.into_iter(),
         }
     }
@@ -49,6 +52,7 @@ impl Iterator for FileEntries {
             modified: candidate.modified,
             content_id: candidate.content_id,
             uncertain_kind: candidate.uncertain_kind,
+            is_excluded_file: self.are_excluded_files,
             depth: self.depth,
             position: None,
         })

@@ -14,7 +14,7 @@ use crate::{Error, file_name};
 
 /// An entry with a URL that may be mirrored. A listing may have a million of them, so the URL is text instead of its
 /// parts, which takes a third of the memory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Candidate {
     /// The URL, without the login of the start.
     pub(super) url: Box<str>,

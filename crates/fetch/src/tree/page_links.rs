@@ -65,6 +65,7 @@ impl Tree {
             modified: None,
             content_id: None,
             uncertain_kind: None,
+            is_excluded_file: false,
             depth,
             position: Some(position),
         }

@@ -3,8 +3,24 @@
 use fetch_url_core::{HttpUrl, Url, parse};
 
 use super::identity::{path_segments, resource_identity};
-use super::{DirEntry, FileEntry, Tree};
+use super::names::Candidate;
+use super::{DirEntry, FileEntries, FileEntry, Tree, path_below};
 use crate::Meta;
+
+/// The maximum length of a file extension.
+const MAX_EXTENSION: usize = 5;
+
+/// Entries of an index page that [`TreeRules::include`](super::TreeRules::include) excludes as files. Only the server can
+/// tell whether they are directories.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct PossibleDirectories {
+    /// Names without a file extension.
+    pub likely: FileEntries,
+    /// Names with a file extension. They are directories on a server that lists directories without a slash at most, see
+    /// [`Tree::lists_without_slashes`].
+    pub unlikely: FileEntries,
+}
 
 impl FileEntry {
     /// Returns `true` if the entry comes from an HTTP index page. It is a directory if the server redirects its URL to the
@@ -61,12 +77,57 @@ impl Tree {
         if !self.seen.insert(resource_identity(&url)) {
             return None;
         }
+        self.directory_links.lacks_slashes = true;
         self.pages.record_listed(&url, &file.path, true);
         Some(DirEntry { url, path: file.path.clone(), depth: file.depth })
+    }
+
+    /// Returns the entries of an index page that only the patterns for files exclude, and that may be directories. There are none
+    /// if all directories of the server that were found have a slash.
+    pub(super) fn possible_directories(
+        &mut self,
+        directory: &DirEntry,
+        candidates: &[Candidate],
+    ) -> PossibleDirectories {
+        let is_index_page = matches!(self.start, Url::Http(_));
+        self.directory_links.has_slashes |=
+            is_index_page && candidates.iter().any(|candidate| candidate.is_directory);
+        if !is_index_page || !self.may_list_without_slashes() || directory.depth >= self.rules.max_depth {
+            return PossibleDirectories::default();
+        }
+        let is_possible = |candidate: &&Candidate| {
+            !candidate.is_selected
+                && !candidate.is_directory
+                && self.rules.selects(&path_below(&directory.path, &candidate.name), true)
+        };
+        let possible = candidates.iter().filter(is_possible).cloned();
+        let (unlikely, likely) = possible.partition(|candidate| has_extension(&candidate.name));
+        let entries = |candidates| FileEntries::new(directory, candidates, self.start.user_info(), true);
+        PossibleDirectories { likely: entries(likely), unlikely: entries(unlikely) }
+    }
+
+    /// Returns `true` if an index page may have listed a directory without a slash: the server has done it, or no listing has
+    /// an entry with a slash.
+    pub const fn may_list_without_slashes(&self) -> bool {
+        self.directory_links.may_lack_slashes()
+    }
+
+    /// Returns `true` if an index page has listed a directory without a slash.
+    pub const fn lists_without_slashes(&self) -> bool {
+        self.directory_links.lacks_slashes
     }
 
     /// Returns `true` if the directory is deeper than the rules allow.
     pub const fn is_too_deep(&self, directory: &DirEntry) -> bool {
         directory.depth > self.rules.max_depth
     }
+}
+
+/// Returns `true` if a name has a file extension: up to [`MAX_EXTENSION`] letters and digits, with at least one letter.
+fn has_extension(name: &str) -> bool {
+    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
+    !stem.is_empty()
+        && extension.len() <= MAX_EXTENSION
+        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && extension.bytes().any(|byte| byte.is_ascii_alphabetic())
 }

@@ -7,18 +7,20 @@ use std::sync::Arc;
 use fetch_url::internal::HostPermit;
 use fetch_url::mirror::{DirEntry, FileEntry};
 use fetch_url::url::{Url, parse};
-use fetch_url::{Code, Error, Request};
+use fetch_url::{Code, Error, Meta, Request};
 
 use super::MirrorWalker;
-use crate::job::Transfer;
-use crate::report::TransferReport;
+use crate::job::{MirrorJob, Transfer};
+use crate::report::{NoFile, TransferReport};
 use crate::run::context::Run;
+use crate::run::failures::may_be_directory_or_link;
 use crate::run::transfer::{is_moved, with_observer};
 
 impl MirrorWalker {
-    /// Asks the server whether an entry of an index page is a directory, if its local path is one. Returns `true` if the
-    /// server redirects it to its URL with a slash. Otherwise it is a file, and with `--delete` the local directory is
-    /// removed, unless the entry may be a directory that is elsewhere.
+    /// Asks the server whether an entry of an index page is a directory, if this must be known before the transfer. Returns
+    /// `true` if no file is to be fetched: the server redirects the entry to its URL with a slash, or it is wanted only as
+    /// a directory. Otherwise it is a file, and with `--delete` a local directory is removed, unless the entry may
+    /// be a directory that is elsewhere.
     ///
     /// # Errors
     /// The error of the request. The kind of the entry is unknown then, so that nothing is deleted.
@@ -31,25 +33,45 @@ impl MirrorWalker {
         report: &mut TransferReport,
     ) -> Result<bool, Error> {
         let (Some(entry), Some(job)) = (&transfer.entry, &run.mirror) else { return Ok(false) };
-        let is_directory =
-            || fs::symlink_metadata(job.directory.join(&entry.path)).is_ok_and(|metadata| metadata.is_dir());
-        if !entry.may_be_directory() || run.options.is_dry_run || !is_directory() {
+        if !self.needs_kind(entry, run, job) {
             return Ok(false);
         }
         let request = with_observer(request.clone(), run, report).with_permit(permit.cloned());
-        let response = match run.fetcher.fetch(request.clone().head()).await {
-            Ok(response) => response,
-            // The server may refuse HEAD only.
-            Err(_) => run.fetcher.fetch(request).await?,
+        let is_dry_run = run.options.is_dry_run;
+        let meta = match entry_metadata(request, run).await {
+            Ok(meta) => meta,
+            Err(error) if is_dry_run || (entry.is_excluded_file && may_be_directory_or_link(&error)) => {
+                let words = format!("it is not known whether this is a directory: {error}");
+                self.print_note(&entry.url.redacted().to_string(), &words, run);
+                return Ok(is_not_wanted(entry, report));
+            }
+            Err(error) => return Err(error),
         };
-        if is_moved(transfer, &response.meta, report) {
+        if is_moved(transfer, &meta, report) {
             return Ok(true);
         }
-        if !entry.may_be_directory_elsewhere(&response.meta) {
+        let is_elsewhere = entry.may_be_directory_elsewhere(&meta);
+        if entry.is_excluded_file && is_elsewhere {
+            let words = format!("skipped: the server redirects it to {}", meta.url.redacted());
+            self.print_note(&entry.url.redacted().to_string(), &words, run);
+        }
+        let is_file = !entry.is_excluded_file && !is_elsewhere;
+        if is_file && !is_dry_run {
             self.set_kind(&entry.path, false);
             self.remove_entry_of_other_kind(&entry.path, false, run, job);
         }
-        Ok(false)
+        Ok(is_not_wanted(entry, report))
+    }
+
+    /// Returns `true` if the kind of an entry must be known before its transfer: it is wanted only as a directory, its local
+    /// path is a directory, or with `--dry-run`, if the server may list directories without a slash.
+    fn needs_kind(&self, entry: &FileEntry, run: &Run, job: &MirrorJob) -> bool {
+        let is_local_directory =
+            || fs::symlink_metadata(job.directory.join(&entry.path)).is_ok_and(|metadata| metadata.is_dir());
+        entry.may_be_directory()
+            && (entry.is_excluded_file
+                || (run.options.is_dry_run && self.tree.borrow().may_list_without_slashes())
+                || is_local_directory())
     }
 
     /// Records the end of the transfer of a listed entry. An entry that was redirected to its URL with a slash is queued as a
@@ -65,7 +87,7 @@ impl MirrorWalker {
             self.queue_redirected_directory(entry, target, run);
             return;
         }
-        if !is_complete || !entry.may_be_directory() || run.options.is_dry_run {
+        if !is_complete || !entry.may_be_directory() || entry.is_excluded_file || run.options.is_dry_run {
             return;
         }
         match report.meta.as_deref().filter(|meta| entry.may_be_directory_elsewhere(meta)) {
@@ -128,4 +150,22 @@ impl MirrorWalker {
             *kind = Some(is_directory);
         }
     }
+}
+
+/// Requests the metadata of an entry of an index page: with HEAD, or with GET if HEAD fails and objects may be requested.
+async fn entry_metadata(request: Request, run: &Run) -> Result<Box<Meta>, Error> {
+    match run.fetcher.fetch(request.clone().head()).await {
+        Ok(response) => Ok(response.meta),
+        Err(error) if run.options.is_dry_run => Err(error),
+        // The server may refuse HEAD only.
+        Err(_) => Ok(run.fetcher.fetch(request).await?.meta),
+    }
+}
+
+/// Returns `true` if the entry is wanted only as a directory, and records that it is none.
+fn is_not_wanted(entry: &FileEntry, report: &mut TransferReport) -> bool {
+    if entry.is_excluded_file {
+        report.set_no_file(NoFile::Excluded);
+    }
+    entry.is_excluded_file
 }

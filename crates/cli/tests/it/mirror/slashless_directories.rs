@@ -147,3 +147,76 @@ fn directory_that_is_redirected_elsewhere_is_kept_and_named() {
         assert_eq!(list_files(&target), ["a(b)/g"], "{location}");
     }
 }
+
+/// Starts a server whose directories have a text and a picture each, and end with `end` in the listings.
+fn server_with_pictures(end: &'static str) -> HttpServer {
+    http_server(move |request| match request.path().as_str() {
+        "/d/" => {
+            let (sub, conf) = (format!("sub{end}"), format!("conf.d{end}"));
+            nginx_index_with_sizes(&[
+                ("a.txt", "4"),
+                ("b.jpg", "4"),
+                ("LICENSE", "4"),
+                (&sub, "-"),
+                (&conf, "-"),
+            ])
+        }
+        "/d/sub/" | "/d/conf.d/" => nginx_index_with_sizes(&[("c.txt", "4"), ("d.jpg", "4")]),
+        path @ ("/d/sub" | "/d/conf.d") => redirect(&format!("{path}/")),
+        _ => HttpResponse::new(200).body("file"),
+    })
+}
+
+/// Returns the sorted paths of the requests with this method.
+fn requested(server: &HttpServer, method: &str) -> Vec<String> {
+    let requests = server.requests();
+    let mut paths: Vec<String> =
+        requests.iter().filter(|request| request.method == method).map(|request| request.path()).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn include_glob_does_not_exclude_directories_that_are_listed_without_slash() {
+    let dir = temp_dir();
+    let server = server_with_pictures("");
+    let result = run_mirror(&server.url("/d/"), dir.path(), "--include-glob *.txt");
+    result.assert_exit(0).assert_stderr_contains("3 files");
+    assert_eq!(list_files(dir.path()), ["a.txt", "conf.d/c.txt", "sub/c.txt"]);
+    assert!(!requested(&server, "GET").iter().any(|path| path.ends_with("LICENSE") || path.ends_with("jpg")));
+    let dir = temp_dir();
+    run_mirror(&server.url("/d/"), dir.path(), "--include-glob *.txt --exclude-glob sub").assert_exit(0);
+    assert_eq!(list_files(dir.path()), ["a.txt"]);
+}
+
+#[test]
+fn include_glob_sends_no_further_requests_if_directories_have_a_slash() {
+    let dir = temp_dir();
+    let server = server_with_pictures("/");
+    run_mirror(&server.url("/d/"), dir.path(), "--include-glob *.txt").assert_exit(0);
+    assert_eq!(list_files(dir.path()), ["a.txt", "conf.d/c.txt", "sub/c.txt"]);
+    assert_eq!(requested(&server, "HEAD"), [""; 0]);
+    assert_eq!(requested(&server, "GET").len(), 6);
+}
+
+#[test]
+fn dry_run_lists_the_files_of_directories_without_slash() {
+    let dir = temp_dir();
+    for (end, heads) in [("/", 0), ("", 11)] {
+        let server = server_with_pictures(end);
+        let result = run_mirror(&server.url("/d/"), dir.path(), "--dry-run");
+        let text = result.assert_exit(0).assert_stderr_contains("dry run: 7 to fetch").stdout_text();
+        assert!(text.contains("/d/conf.d/c.txt to ") && !text.contains("/d/conf.d to "), "{text}");
+        assert_eq!(requested(&server, "HEAD").len(), heads, "{:?}", requested(&server, "HEAD"));
+        assert_eq!(requested(&server, "GET").len(), 3);
+    }
+}
+
+#[test]
+fn skip_existing_copies_new_files_of_a_directory_without_slash() {
+    let dir = temp_dir();
+    let server = server_with_pictures("");
+    run_mirror(&server.url("/d/"), dir.path(), "--include-glob *.txt").assert_exit(0);
+    run_mirror(&server.url("/d/"), dir.path(), "--skip-existing").assert_exit(0);
+    assert_eq!(list_files(&dir.path().join("sub")), ["c.txt", "d.jpg"]);
+}
