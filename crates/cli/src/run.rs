@@ -4,6 +4,7 @@ mod batch;
 mod case_folding;
 mod checksum;
 mod checksum_lists;
+mod content_coding;
 mod context;
 mod copies;
 mod delete_extraneous;

@@ -5,6 +5,7 @@ use fetch_url::ftp::FtpOptions;
 use fetch_url::url::{FtpPath, Typecode, Url};
 use fetch_url::{Checksum, Code, Content, Error, Meta, Phase, Request, Response, http};
 
+use super::content_coding::has_content_coding;
 use super::context::Run;
 use crate::job::Transfer;
 use crate::report::TransferReport;
@@ -57,19 +58,7 @@ pub(super) fn listed_size(transfer: &Transfer, request: &Request) -> Option<u64>
 /// be compared.
 pub(super) fn with_listed_size(mut response: Response, report: &mut TransferReport) -> Response {
     // The header fields are parsed at their first access, so they are read only if there is a size.
-    let fields = &response.meta.fields;
-    let is_coding = |value: &[u8]| {
-        // Some servers name no coding "none".
-        let is_name =
-            |name: &[u8]| ["", "identity", "none"].iter().any(|no| name.eq_ignore_ascii_case(no.as_bytes()));
-        !value.split(|byte| *byte == b',').all(|name| is_name(name.trim_ascii()))
-    };
-    let is_coded = || {
-        fields
-            .iter()
-            .any(|(name, value)| name.eq_ignore_ascii_case("content-encoding") && is_coding(value.as_ref()))
-    };
-    report.listed_size = report.listed_size.filter(|_| !is_coded());
+    report.listed_size = report.listed_size.filter(|_| !has_content_coding(&response.meta));
     response.content = match (response.content, report.listed_size) {
         (Content::Body(body), Some(size)) => Content::Body(body.with_listed_size(size)),
         (content, _) => content,

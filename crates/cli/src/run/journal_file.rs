@@ -12,6 +12,7 @@ use fetch_url::url::{Url, mask_password};
 use fetch_url::{Error, Meta};
 use tokio::sync::Notify;
 
+use super::content_coding::has_content_coding;
 use super::result_log::{Disposition, ResultLog, TransferResult};
 use crate::job::Transfer;
 use crate::report::TransferReport;
@@ -96,7 +97,9 @@ impl JournalFile {
     /// Returns `true` if the metadata of the server matches the file. If they show that the file is the version in the
     /// listing, it is recorded as that one, so that the next run need not request them.
     pub(super) fn is_same(&self, transfer: &Transfer, path: &Path, meta: &Meta) -> bool {
-        let Some(file) = regular_file(path) else { return false };
+        let Some(file) = regular_file(path).filter(|file| !has_other_length(file, meta)) else {
+            return false;
+        };
         let (name, sources) = (name(transfer, path), [source(transfer), unlisted_source(transfer).into()]);
         let is_same = possible_facts(meta, file.len())
             .iter()
@@ -197,6 +200,15 @@ fn facts_from_listing(entry: &FileEntry) -> Option<String> {
         Some(size) => format!("{size} {rest}"),
         None => format!("- {rest}"),
     })
+}
+
+/// Returns `true` if the file cannot be the object that `meta` describes, because it has another length: its transfer did
+/// not match the size that the server stated, for example because the object was growing. Sizes of other protocols may
+/// be rounded.
+fn has_other_length(file: &Metadata, meta: &Meta) -> bool {
+    let is_exact = matches!(meta.url, Url::Http(_) | Url::Ftp(_));
+    let size = meta.head.size.filter(|_| is_exact);
+    size.is_some_and(|size| size != file.len()) && !has_content_coding(meta)
 }
 
 /// Returns the facts that the journal has if it records the version that `meta` describes, of which the file has

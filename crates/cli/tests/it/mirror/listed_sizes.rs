@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::support::mirror::{list_files, nginx_index_with_sizes, received_commands, run_mirror};
+use crate::support::mirror::{index_page, list_files, nginx_index_with_sizes, received_commands, run_mirror};
 use crate::support::{http_server, temp_dir};
 use fetch_url_tests::{
     ContentCoding, Ending, FtpAction, FtpConfig, FtpRule, FtpServer, HttpResponse, HttpServer, encode,
@@ -145,6 +145,38 @@ fn file_that_has_grown_since_it_was_listed_is_saved() {
         run_mirror(&site.url(), dir.path(), "").assert_exit(0);
         assert_eq!(content(dir.path()), "0123456789ab");
     }
+}
+
+/// A transfer that did not match the reply to SIZE, such as one of a file that was growing.
+#[test]
+fn file_of_another_length_than_its_size_is_fetched_again_until_it_has_that_length() {
+    let site = FtpConfig::new().file("/d/f", CONTENT).modified("/d/f", "19941201123400");
+    let site = site.rule(FtpRule::on("RETR", FtpAction::AppendData(b"more".to_vec())).nth(1));
+    let (server, dir) = (FtpServer::start(site).expect("a server on loopback"), temp_dir());
+    for (transferred, expected) in [(1, "0123456789more"), (2, CONTENT), (2, CONTENT)] {
+        run_mirror(&server.url("d/"), dir.path(), "").assert_exit(0);
+        assert_eq!(content(dir.path()), expected);
+        assert_eq!(received_commands(&server, "RETR").len(), transferred, "{:?}", server.received_text());
+    }
+}
+
+/// The size in the header is that of the coded file.
+#[test]
+fn coded_file_of_another_size_than_listed_is_not_fetched_again() {
+    let coded = encode(ContentCoding::Gzip, b"a decoded text that is longer").expect("a coder");
+    let coded = dated().header("Content-Encoding", "gzip").header("ETag", "\"1\"").body(coded);
+    let (server, dir) = (
+        http_server(move |request| match request.path().as_str() {
+            "/d/" => index_page("<a href=\"f\">f</a>\r\n"),
+            _ => coded.clone(),
+        }),
+        temp_dir(),
+    );
+    for expected in ["1 file,", "0 files,"] {
+        let result = run_mirror(&server.url("/d/"), dir.path(), "--compressed");
+        result.assert_exit(0).assert_stderr_contains(expected);
+    }
+    assert_eq!(content(dir.path()), "a decoded text that is longer");
 }
 
 /// The listing states the size before the content coding, or with other line ends.
