@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -83,14 +84,17 @@ impl JournalFile {
     }
 
     /// Returns `true` if an earlier run fetched the file, but its version cannot be compared with the listing, so that
-    /// metadata must be requested to detect a change: the listing states no modification time, or the file was perhaps not
-    /// the version that is listed.
+    /// metadata must be requested to detect a change: the listing states no modification time, or states it differently
+    /// than before, or the file was perhaps not the version that is listed.
     pub(super) fn needs_metadata(&self, transfer: &Transfer, path: &Path) -> bool {
         let Some(entry) = transfer.entry.as_deref() else { return false };
         let Some(file) = regular_file(path) else { return false };
-        let (name, journal) = (name(transfer, path), self.journal.borrow());
-        let has_no_facts = facts_from_listing(entry).is_none();
-        has_no_facts && journal.contains_source(&name, &source(transfer), &file)
+        let (name, source, journal) = (name(transfer, path), source(transfer), self.journal.borrow());
+        let may_be_current = match facts_from_listing(entry) {
+            Some(facts) => is_like_listed(&file, entry) && !journal.has(&name, &source, &facts, &file),
+            None => true,
+        };
+        may_be_current && journal.contains_source(&name, &source, &file)
             || journal.contains_source(&name, &unlisted_source(transfer), &file)
     }
 
@@ -101,13 +105,19 @@ impl JournalFile {
             return false;
         };
         let (name, sources) = (name(transfer, path), [source(transfer), unlisted_source(transfer).into()]);
-        let is_same = possible_facts(meta, file.len())
-            .iter()
-            .any(|facts| sources.iter().any(|source| self.journal.borrow().has(&name, source, facts, &file)));
         let listed = transfer.entry.as_deref().filter(|entry| is_listed_version(entry, meta, file.len()));
+        let mut journal = self.journal.borrow_mut();
+        let is_recorded = possible_facts(meta, file.len())
+            .iter()
+            .any(|facts| sources.iter().any(|source| journal.has(&name, source, facts, &file)));
+        let is_listed_differently = || {
+            listed.is_some_and(|entry| is_like_listed(&file, entry) && has_time_and_size(&file, meta, entry))
+                && journal.contains_source(&name, &sources[0], &file)
+        };
+        let is_same = is_recorded || is_listed_differently();
         if let (true, Some(facts)) = (is_same, listed.and_then(facts_from_listing)) {
             // The next run requests the metadata again if this line cannot be written.
-            let _ = self.journal.borrow_mut().add(&name, &sources[0], &facts, &file);
+            let _ = journal.add(&name, &sources[0], &facts, &file);
             self.new_lines.notify_one();
         }
         is_same
@@ -237,19 +247,48 @@ fn is_listed_version(entry: &FileEntry, meta: &Meta, file_size: u64) -> bool {
     has_listed_size && meta.head.modified.is_some() && has_listed_time(entry, meta) && !is_recent(entry, meta)
 }
 
-/// Returns `true` unless the modification times of object and entry show that they are different versions. Listings round
-/// times to minutes, or to days if they state no time of day, and may be in any time zone. Times of links are not
-/// compared: they are those of the links or of their targets.
+/// Returns `true` if a fetched file, whose modification time is that of the object, may be the version in the listing
+/// although the listed time has changed: `ls` prints the year instead of the time when a file is six months old, and
+/// local times move with daylight saving time. Times of the same minute only are expected, so that most changed files
+/// are fetched without a request for their metadata.
+fn is_like_listed(file: &Metadata, entry: &FileEntry) -> bool {
+    let has_listed_size = entry.size.is_none_or(|size| size == file.len());
+    let listed = entry.modified.filter(|_| has_listed_size && has_comparable_time(entry));
+    let seconds = listed.and_then(|listed| seconds_after_listed(listed, file.mtime()));
+    seconds.is_some_and(|seconds| seconds < ROUNDING)
+}
+
+/// Returns `true` if the file has the modification time and the size of the object. The listing states the size if the
+/// server does not.
+fn has_time_and_size(file: &Metadata, meta: &Meta, entry: &FileEntry) -> bool {
+    meta.head.modified == Some(file.mtime()) && meta.head.size.or(entry.size) == Some(file.len())
+}
+
+/// Returns `true` unless the modification times of object and entry show that they are different versions. Listings
+/// round times to minutes.
 fn has_listed_time(entry: &FileEntry, meta: &Meta) -> bool {
-    let is_comparable = matches!(entry.url, Url::Http(_) | Url::Ftp(_)) && entry.uncertain_kind.is_none();
-    let times = entry.modified.zip(meta.head.modified).filter(|_| is_comparable);
+    let times = entry.modified.zip(meta.head.modified).filter(|_| has_comparable_time(entry));
     let Some((listed, modified)) = times else { return true };
+    let seconds = seconds_after_listed(listed, modified);
+    seconds.is_some_and(|seconds| seconds <= ROUNDING || seconds >= ZONE_STEP - ROUNDING)
+}
+
+/// Returns `true` if the time in the listing is that of the object. Times of links are those of the links or of their
+/// targets.
+const fn has_comparable_time(entry: &FileEntry) -> bool {
+    matches!(entry.url, Url::Http(_) | Url::Ftp(_)) && entry.uncertain_kind.is_none()
+}
+
+/// Returns by how many seconds `modified` is later than the listed time, which may be in any time zone: from 0 to the step
+/// of time zones. A listed midnight may be any time of that day, and the result is 0. Returns `None` if the times differ
+/// by more than a time zone.
+fn seconds_after_listed(listed: i64, modified: i64) -> Option<i64> {
     let difference = modified.saturating_sub(listed);
     if listed % DAY == 0 {
-        return (-MAX_ZONE_OFFSET..DAY + MAX_ZONE_OFFSET).contains(&difference);
+        return (-MAX_ZONE_OFFSET..DAY + MAX_ZONE_OFFSET).contains(&difference).then_some(0);
     }
     let is_zone_offset = (-MAX_ZONE_OFFSET..=MAX_ZONE_OFFSET).contains(&difference);
-    is_zone_offset && (difference + ROUNDING).rem_euclid(ZONE_STEP) <= 2 * ROUNDING
+    is_zone_offset.then(|| difference.rem_euclid(ZONE_STEP))
 }
 
 /// Returns `true` if the object was modified so recently that a second change within the same minute would not show in

@@ -6,6 +6,7 @@ mod dry_run;
 mod failures;
 mod file_names;
 mod ftp;
+mod ftp_listed_times;
 mod ftp_nlst;
 mod gopher;
 mod index_pages;

@@ -102,6 +102,22 @@ fn no_metadata_are_requested_if_the_times_differ_by_rounding_or_time_zone() {
     }
 }
 
+/// A server that lists local times, whose offset from UTC changes twice a year.
+#[test]
+fn metadata_are_requested_instead_of_the_file_if_the_listed_time_differs_by_an_hour() {
+    const BEFORE: &str = "Thu, 01 Dec 1994 12:34:56 GMT";
+    let (site, dir) = (Site::new("01-Dec-1994 12:34    3", file(BEFORE, "old")), temp_dir());
+    assert_eq!(site.mirror(dir.path()), ["GET"]);
+    site.set_listed("01-Dec-1994 13:34    3");
+    assert_eq!(site.mirror(dir.path()), ["HEAD"]);
+    assert_eq!(site.mirror(dir.path()), [""; 0]);
+    site.set_listed("01-Dec-1994 14:34    3");
+    site.set_file(file("Thu, 01 Dec 1994 13:34:56 GMT", "new"));
+    assert_eq!(site.mirror(dir.path()), ["HEAD", "GET"]);
+    assert_eq!(content(dir.path()), "new");
+    assert_eq!(site.mirror(dir.path()), [""; 0]);
+}
+
 /// The second run may come so soon that the object could have changed again within the listed minute.
 #[test]
 fn metadata_of_recently_modified_file_are_requested_instead_of_the_file() {
