@@ -103,7 +103,9 @@ pub(super) fn open(path: &Path, kept: u64, transfer: &Transfer, run: &Run) -> Re
     if let (Some(entry), Some(mirror)) = (&transfer.entry, &run.mirror) {
         let (parent, name) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
         let directory = run.directories.open_mirrored(&mirror.directory, parent)?;
-        return FileSink::open_beneath(&directory, name, options);
+        // The listed time of a link may be that of the link.
+        let listed_time = entry.modified.filter(|_| entry.uncertain_kind.is_none());
+        return FileSink::open_beneath(&directory, name, options.listed_time(listed_time));
     }
     open_file(path, transfer, options, run)
 }

@@ -43,6 +43,9 @@ pub struct FileOptions {
     pub no_clobber: bool,
     /// Sets the file's modification time to that of the object. Default: `false`.
     pub remote_time: bool,
+    /// With [`remote_time`](Self::remote_time), the modification time in seconds since 1970 if the response states none,
+    /// for example that of a listing. Default: `None`.
+    pub listed_time: Option<i64>,
     /// When the file is synced to the disk. Default: [`SyncMode::Auto`].
     pub sync: SyncMode,
 }
@@ -94,6 +97,13 @@ impl FileOptions {
     #[must_use]
     pub const fn remote_time(mut self, remote_time: bool) -> Self {
         self.remote_time = remote_time;
+        self
+    }
+
+    /// Sets [`listed_time`](Self::listed_time).
+    #[must_use]
+    pub const fn listed_time(mut self, listed_time: Option<i64>) -> Self {
+        self.listed_time = listed_time;
         self
     }
 }

@@ -86,7 +86,7 @@ impl Part {
         let is_wanted = resume || keep_part && keep_bytes == 0;
         let can_be_resumed = meta.is_resumable && meta.validator.is_some();
         self.is_resumable = is_wanted && can_be_resumed && meta.offset == start;
-        self.modified = meta.head.modified;
+        self.modified = meta.head.modified.or(self.options.listed_time);
         self.urls = Some((meta.requested_url.clone(), meta.url.clone()));
         self.state = State {
             size: meta.head.size,

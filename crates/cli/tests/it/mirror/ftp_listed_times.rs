@@ -1,9 +1,10 @@
-//! `mirror` over FTP: the times of a listing whose text changes although the files do not.
+//! `mirror` over FTP: the times of a listing whose text changes although the files do not, and servers without `MDTM`.
 
 use std::fs;
 use std::path::Path;
+use std::time::SystemTime;
 
-use crate::support::mirror::{received_commands, run_mirror};
+use crate::support::mirror::{received_commands, run_mirror, unix_time};
 use crate::support::temp_dir;
 use fetch_url_tests::{FtpAction, FtpConfig, FtpRule, FtpServer};
 
@@ -28,6 +29,10 @@ fn mirror(server: &FtpServer, target: &Path) -> [usize; 2] {
 
 fn content(directory: &Path) -> String {
     fs::read_to_string(directory.join("f")).unwrap_or_default()
+}
+
+fn modified(directory: &Path) -> SystemTime {
+    fs::metadata(directory.join("f")).and_then(|file| file.modified()).expect("a time")
 }
 
 /// `ls` prints the year instead of the time when a file is six months old, and local times move with daylight saving time.
@@ -73,4 +78,31 @@ fn file_is_transferred_again_under_another_listed_time_if_the_server_states_none
             assert_eq!(content(dir.path()), expected, "{refused:?}");
         }
     }
+}
+
+#[test]
+fn file_has_its_listed_time_if_the_server_has_no_mdtm() {
+    let mlsd = FtpConfig::new().file("/d/f", "AAAA").modified("/d/f", "19941201123456");
+    for (site, expected) in [
+        (mlsd, 786_285_296),
+        (site(&["1994-12-01 12:34", "1994-12-01 12:34"]), 786_285_240),
+        (site(&["Dec  1  1994", "Dec  1  1994"]), 786_240_000),
+    ] {
+        let (server, dir) =
+            (FtpServer::start(site.without("MDTM")).expect("a server on loopback"), temp_dir());
+        mirror(&server, dir.path());
+        assert_eq!(modified(dir.path()), unix_time(expected));
+        assert_eq!(mirror(&server, dir.path()), [0, 0], "{expected}");
+    }
+}
+
+/// The listed time is that of the link or of its target.
+#[test]
+fn listed_time_of_a_link_is_not_used() {
+    let listing = b"lrwxrwxrwx 1 u g 3 Dec  1  1994 f -> AAAA\r\n";
+    let site = site(&[]).without("MDTM").on("LIST", FtpAction::Data(listing.to_vec()));
+    let (server, dir) = (FtpServer::start(site).expect("a server on loopback"), temp_dir());
+    mirror(&server, dir.path());
+    assert_eq!(content(dir.path()), "AAAA");
+    assert!(modified(dir.path()) > unix_time(1_000_000_000), "{:?}", modified(dir.path()));
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::support::mirror::{MIRROR_JOURNAL, index_page, run_mirror};
+use crate::support::mirror::{MIRROR_JOURNAL, index_page, run_mirror, unix_time};
 use crate::support::{http_server, temp_dir};
 use fetch_url_tests::{HttpResponse, HttpServer};
 
@@ -115,6 +115,15 @@ fn metadata_are_requested_instead_of_the_file_if_the_listed_time_differs_by_an_h
     site.set_file(file("Thu, 01 Dec 1994 13:34:56 GMT", "new"));
     assert_eq!(site.mirror(dir.path()), ["HEAD", "GET"]);
     assert_eq!(content(dir.path()), "new");
+    assert_eq!(site.mirror(dir.path()), [""; 0]);
+}
+
+#[test]
+fn file_has_its_listed_time_if_the_response_states_none() {
+    let (site, dir) = (Site::new("01-Dec-1994 12:34    3", HttpResponse::new(200).body("old")), temp_dir());
+    assert_eq!(site.mirror(dir.path()), ["GET"]);
+    let modified = fs::metadata(dir.path().join("f")).and_then(|file| file.modified()).expect("a time");
+    assert_eq!(modified, unix_time(786_285_240));
     assert_eq!(site.mirror(dir.path()), [""; 0]);
 }
 
