@@ -47,34 +47,29 @@ pub(super) fn delete_extraneous(
 
 /// Deletes the local file or directory at `path`, because the server now has the other kind there; `is_directory` is
 /// the local kind. Deletes nothing unless everything at and below `path` is extraneous, unchanged and recorded in
-/// `journal`. Returns the number of deleted files.
+/// `journal`. Returns the number of deleted files, or `None` if `path` stays.
 pub(super) fn remove_entry_of_other_kind(
     directory: &Path,
     path: &str,
     is_directory: bool,
     journal: &BTreeMap<String, Finished>,
     listed: &ListedNames,
-) -> u64 {
+) -> Option<u64> {
     let mut spellings = OtherSpellings { directory, folded: HashMap::new() };
     if !is_inside_mirror(path)
         || !is_extraneous(path, is_directory, listed)
         || spellings.is_listed(path, listed)
     {
-        return 0;
+        return None;
     }
     let mut tree = LocalTree::default();
     let is_known = |path: &str, file: &Metadata| {
         file.is_file() && journal.get(path).is_some_and(|finished| finished.is_unchanged(file))
     };
-    if tree.collect(directory, path, &is_known).is_none() {
-        return 0;
-    }
-    let count = tree.files.len() as u64;
+    tree.collect(directory, path, &is_known)?;
     for path in &tree.files {
-        let removed = open_parent(directory, path).map(|(parent, name)| parent.remove_file(name));
-        if removed.is_none_or(|removed| removed.is_err()) {
-            return 0;
-        }
+        let (parent, name) = open_parent(directory, path)?;
+        parent.remove_file(name).ok()?;
     }
     // The deepest directories come last.
     for path in tree.directories.iter().rev() {
@@ -82,7 +77,7 @@ pub(super) fn remove_entry_of_other_kind(
             parent.remove_directory(name);
         }
     }
-    count
+    Some(tree.files.len() as u64)
 }
 
 /// Finds listed names that differ from those of a local path only in case. If the directory folds case, the path leads to

@@ -32,7 +32,7 @@ impl MirrorWalker {
     }
 
     /// With `--delete`, removes the local file or directory whose path is needed for an entry that has changed its
-    /// kind.
+    /// kind. If something in the directory must stay, all of it stays.
     pub(super) fn remove_entry_of_other_kind(
         &self,
         path: &str,
@@ -47,14 +47,28 @@ impl MirrorWalker {
             return;
         }
         let earlier = self.earlier_files(run);
-        let deleted = remove_entry_of_other_kind(
+        let removed = remove_entry_of_other_kind(
             &job.directory,
             path,
             !is_directory,
             earlier,
             &self.listed_names.borrow(),
         );
-        self.deleted.set(self.deleted.get() + deleted);
+        match removed {
+            Some(deleted) => self.deleted.set(self.deleted.get() + deleted),
+            None => self.forget_kind(path),
+        }
+    }
+
+    /// Records that the kind of a listed entry is unknown, so that `--delete` keeps everything that an earlier run left
+    /// there.
+    fn forget_kind(&self, path: &str) {
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if let Some(kind) =
+            self.listed_names.borrow_mut().get_mut(parent).and_then(|names| names.get_mut(name))
+        {
+            *kind = None;
+        }
     }
 
     /// Returns the number of local files that were deleted because an entry has changed its kind.

@@ -304,6 +304,40 @@ fn delete_keeps_files_of_the_user_in_the_way_of_an_entry_whose_kind_has_changed(
     assert_eq!(fs::read_to_string(dir.path().join("elsewhere/mine")).expect("a file"), "mine");
 }
 
+#[test]
+fn delete_keeps_every_file_of_a_directory_that_is_not_replaced_by_a_file() {
+    let (site, dir) = (Site::new(), temp_dir());
+    site.set_reply("/d/", nginx_index_with_sizes(&[("a", "1"), ("one/", "-")]));
+    site.set_reply("/d/one/", nginx_index_with_sizes(&[("x", "1"), ("deep/", "-")]));
+    site.set_reply("/d/one/deep/", nginx_index_with_sizes(&[("y", "1")]));
+    site.run_mirror(dir.path(), "").assert_exit(0);
+    write_file(dir.path(), "one/mine", "mine");
+    site.set_reply("/d/", nginx_index_with_sizes(&[("a", "1"), ("one", "1")]));
+    let (source, copy) = (temp_dir(), temp_dir());
+    write_file(source.path(), "a", "1");
+    write_file(source.path(), "one/deep/y", "1");
+    write_file(source.path(), "one/x", "1");
+    mirror_directory(source.path(), copy.path(), "").assert_exit(0);
+    write_file(copy.path(), "one/mine", "mine");
+    fs::remove_dir_all(source.path().join("one")).expect("a directory");
+    write_file(source.path(), "one", "1");
+    for _ in 0..2 {
+        site.run_mirror(dir.path(), "--delete").assert_exit(23);
+        mirror_directory(source.path(), copy.path(), "--delete").assert_exit(23);
+        for found in [list_files(dir.path()), list_files(copy.path())] {
+            assert_eq!(found, ["a", "one/deep/y", "one/mine", "one/x"]);
+        }
+    }
+    for target in [dir.path(), copy.path()] {
+        fs::remove_file(target.join("one/mine")).expect("a file");
+    }
+    site.run_mirror(dir.path(), "--delete").assert_exit(0);
+    mirror_directory(source.path(), copy.path(), "--delete").assert_exit(0);
+    for found in [list_files(dir.path()), list_files(copy.path())] {
+        assert_eq!(found, ["a", "one"]);
+    }
+}
+
 /// The page keeps the names of the files, but its links lead elsewhere, or are not understood.
 #[test]
 fn file_whose_link_has_become_another_form_is_kept() {
