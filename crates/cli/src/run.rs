@@ -8,6 +8,7 @@ mod content_coding;
 mod context;
 mod copies;
 mod delete_extraneous;
+mod delete_leftovers;
 mod descriptors;
 mod directories;
 mod directory_listing;

@@ -64,6 +64,14 @@ impl MirrorJob {
         })
     }
 
+    /// Returns the beginning of the URLs of the files of the mirror, without password: the start URL up to its last `/`.
+    /// Other URLs, such as most of a gopher menu, may begin in another way.
+    pub(crate) fn url_prefix(&self) -> String {
+        let mut text = self.start.redacted().to_string();
+        text.truncate(text.rfind('/').map_or(0, |slash| slash + 1));
+        text
+    }
+
     /// Returns the request for the listing of `url`.
     pub(crate) fn listing(&self, url: &Url<'static>) -> Result<Request, Error> {
         self.listing_options.request(&url.to_string(), UpcomingUrls::default())

@@ -17,6 +17,7 @@ use tokio::task::LocalSet;
 use super::context::Run;
 use super::copies;
 use super::delete_extraneous::delete_extraneous;
+use super::delete_leftovers::delete_leftovers;
 use super::expansion::{Expansion, expand};
 use super::failures::{may_be_directory_or_link, may_try_alternative, print_failure};
 use super::queue::WorkQueue;
@@ -276,27 +277,32 @@ impl Batch {
             self.print_note(&mirror.start.redacted().to_string(), text);
             return Ok(0);
         }
-        let names = walker.take_listed_names();
-        let (deleted, kept) = delete_extraneous(
-            &mirror.directory,
-            &mut journal.journal().borrow_mut(),
-            &names,
-            |parent, name, path| {
-                if run.options.is_dry_run {
-                    render::dry_run::print_delete(path, run.options.format);
-                    return Ok(());
-                }
-                parent.remove_file(name)?;
-                self.report_deleted(path);
-                Ok(())
-            },
-        )?;
+        let (names, url_prefix) = (walker.take_listed_names(), mirror.url_prefix());
+        let mut earlier = journal.journal().borrow_mut();
+        let (deleted, kept) =
+            delete_extraneous(&mirror.directory, &mut earlier, &names, |parent, name, path| {
+                self.delete_file(path, || parent.remove_file(name))
+            })?;
+        let leftovers = delete_leftovers(&mirror.directory, &names, &url_prefix, |parent, name, path| {
+            self.delete_file(path, || parent.remove_leftover(name, &url_prefix))
+        })?;
         if kept > 0 {
             let text =
                 format!("kept {kept} files that are no longer listed, because they were changed locally");
             self.print_note(&mirror.directory.display().to_string(), &text);
         }
-        Ok(deleted + walker.deleted())
+        Ok(deleted + leftovers + walker.deleted())
+    }
+
+    /// Deletes a file of a mirror with `remove` and reports it; with `--dry-run`, only prints its path.
+    fn delete_file(&self, path: &str, remove: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+        if self.run.options.is_dry_run {
+            render::dry_run::print_delete(path, self.run.options.format);
+            return Ok(());
+        }
+        remove()?;
+        self.report_deleted(path);
+        Ok(())
     }
 
     /// Reports a deleted file to `--events`, and with `-v` to the user.

@@ -21,7 +21,7 @@ pub(super) fn delete_extraneous(
     mut remove: impl FnMut(&DirHandle, &str, &str) -> Result<(), Error>,
 ) -> Result<(u64, u64), Error> {
     let (mut deleted, mut kept) = (0, 0);
-    let mut spellings = OtherSpellings { directory, folded: HashMap::new() };
+    let mut spellings = OtherSpellings::new(directory);
     // Deepest paths first, so that directories are empty when they are removed.
     for (path, finished) in journal.finished()?.iter().rev() {
         if !is_inside_mirror(path) || !is_extraneous(path, false, listed) {
@@ -45,17 +45,18 @@ pub(super) fn delete_extraneous(
     Ok((deleted, kept))
 }
 
-/// Deletes the local file or directory at `path`, because the server now has the other kind there; `is_directory` is
-/// the local kind. Deletes nothing unless everything at and below `path` is extraneous, unchanged and recorded in
-/// `journal`. Returns the number of deleted files, or `None` if `path` stays.
-pub(super) fn remove_entry_of_other_kind(
+/// Returns the local file or directory at `path`, which is to be deleted because the server now has the other kind there;
+/// `is_directory` is the local kind. Returns `None` unless everything at and below `path` is extraneous, and either
+/// unchanged and recorded in `journal`, or a temporary file of a killed download of a URL that starts with `url_prefix`.
+pub(super) fn find_entry_of_other_kind(
     directory: &Path,
     path: &str,
     is_directory: bool,
     journal: &BTreeMap<String, Finished>,
     listed: &ListedNames,
-) -> Option<u64> {
-    let mut spellings = OtherSpellings { directory, folded: HashMap::new() };
+    url_prefix: &str,
+) -> Option<LocalTree> {
+    let mut spellings = OtherSpellings::new(directory);
     if !is_inside_mirror(path)
         || !is_extraneous(path, is_directory, listed)
         || spellings.is_listed(path, listed)
@@ -66,32 +67,28 @@ pub(super) fn remove_entry_of_other_kind(
     let is_known = |path: &str, file: &Metadata| {
         file.is_file() && journal.get(path).is_some_and(|finished| finished.is_unchanged(file))
     };
-    tree.collect(directory, path, &is_known)?;
-    for path in &tree.files {
-        let (parent, name) = open_parent(directory, path)?;
-        parent.remove_file(name).ok()?;
-    }
-    // The deepest directories come last.
-    for path in tree.directories.iter().rev() {
-        if let Some((parent, name)) = open_parent(directory, path) {
-            parent.remove_directory(name);
-        }
-    }
-    Some(tree.files.len() as u64)
+    tree.collect(directory, path, url_prefix, &is_known)?;
+    // Metadata come before the `.part` file to which they belong: they must not exist without it.
+    tree.leftovers.sort_unstable();
+    Some(tree)
 }
 
 /// Finds listed names that differ from those of a local path only in case. If the directory folds case, the path leads to
 /// the listed file.
-struct OtherSpellings<'d> {
+pub(super) struct OtherSpellings<'d> {
     directory: &'d Path,
     /// The listed names of each directory after [`fold_case`], or `None` if the directory distinguishes case.
     folded: HashMap<String, Option<HashSet<String>>>,
 }
 
-impl OtherSpellings<'_> {
+impl<'d> OtherSpellings<'d> {
+    pub(super) fn new(directory: &'d Path) -> Self {
+        Self { directory, folded: HashMap::new() }
+    }
+
     /// Returns `true` if `path` leads to a listed file or directory whose name differs from its own only in case. The
     /// parent directory of `path` must exist.
-    fn is_listed(&mut self, path: &str, listed: &ListedNames) -> bool {
+    pub(super) fn is_listed(&mut self, path: &str, listed: &ListedNames) -> bool {
         let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
         for end in ends {
             let (parent, name) = path[..end].rsplit_once('/').unwrap_or(("", &path[..end]));
@@ -123,31 +120,58 @@ impl OtherSpellings<'_> {
 
 /// The files and directories at and below a path.
 #[derive(Default)]
-struct LocalTree {
+pub(super) struct LocalTree {
     files: Vec<String>,
+    /// Temporary files of killed downloads.
+    leftovers: Vec<String>,
     /// Each directory before those below it.
     directories: Vec<String>,
 }
 
 impl LocalTree {
+    /// Deletes the files and directories. Returns the number of files, or `None` if something could not be deleted.
+    pub(super) fn remove(&self, directory: &Path, url_prefix: &str) -> Option<u64> {
+        for path in &self.leftovers {
+            let (parent, name) = open_parent(directory, path)?;
+            parent.remove_leftover(name, url_prefix).ok()?;
+        }
+        for path in &self.files {
+            let (parent, name) = open_parent(directory, path)?;
+            parent.remove_file(name).ok()?;
+        }
+        // The deepest directories come last.
+        for path in self.directories.iter().rev() {
+            if let Some((parent, name)) = open_parent(directory, path) {
+                parent.remove_directory(name);
+            }
+        }
+        Some((self.files.len() + self.leftovers.len()) as u64)
+    }
+
     /// Adds `path` and everything below it, without following links. Returns `None` if a file is found for which
-    /// `is_known` returns `false`.
+    /// `is_known` returns `false`, and which is not the temporary file of a killed download of a URL that starts with
+    /// `url_prefix`.
     fn collect(
         &mut self,
         directory: &Path,
         path: &str,
+        url_prefix: &str,
         is_known: &impl Fn(&str, &Metadata) -> bool,
     ) -> Option<()> {
         let (parent, name) = open_parent(directory, path)?;
         let metadata = fs::symlink_metadata(parent.path(name)).ok()?;
         if !metadata.is_dir() {
-            self.files.push(path.to_owned());
-            return is_known(path, &metadata).then_some(());
+            let files = match is_known(path, &metadata) {
+                true => &mut self.files,
+                false => parent.leftover_target(name, url_prefix).map(|_| &mut self.leftovers)?,
+            };
+            files.push(path.to_owned());
+            return Some(());
         }
         self.directories.push(path.to_owned());
         for entry in fs::read_dir(parent.path(name)).ok()? {
             let name = entry.ok()?.file_name();
-            self.collect(directory, &format!("{path}/{}", name.to_str()?), is_known)?;
+            self.collect(directory, &format!("{path}/{}", name.to_str()?), url_prefix, is_known)?;
         }
         Some(())
     }
@@ -155,7 +179,7 @@ impl LocalTree {
 
 /// Returns `true` if a listed parent directory of the path does not contain it. Below a directory that was not listed,
 /// every path may still exist on the server.
-fn is_extraneous(path: &str, is_directory: bool, listed: &ListedNames) -> bool {
+pub(super) fn is_extraneous(path: &str, is_directory: bool, listed: &ListedNames) -> bool {
     let mut parent = String::new();
     let mut names = path.split('/').peekable();
     while let Some(name) = names.next() {
@@ -183,14 +207,18 @@ fn is_inside_mirror(path: &str) -> bool {
 /// does not exist; no directory is created.
 fn open_parent<'p>(directory: &Path, path: &'p str) -> Option<(DirHandle, &'p str)> {
     let (parent_path, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let metadata = fs::symlink_metadata(directory.join(parent_path));
+    Some((open_directory(directory, parent_path)?, name))
+}
+
+/// Opens the directory `path` without following links. Returns `None` if it does not exist; no directory is created.
+pub(super) fn open_directory(directory: &Path, path: &str) -> Option<DirHandle> {
+    let metadata = fs::symlink_metadata(directory.join(path));
     let exists = metadata.is_ok_and(|metadata| metadata.is_dir());
-    let parent = if exists { DirHandle::open_or_create(directory, parent_path).ok()? } else { return None };
-    Some((parent, name))
+    if exists { DirHandle::open_or_create(directory, path).ok() } else { None }
 }
 
 /// Removes parent directories that are no longer listed, as long as they are empty.
-fn remove_empty_parents(directory: &Path, path: &str, listed: &ListedNames) {
+pub(super) fn remove_empty_parents(directory: &Path, path: &str, listed: &ListedNames) {
     let mut path = path;
     while let Some((parent_path, _)) = path.rsplit_once('/') {
         let is_removed =

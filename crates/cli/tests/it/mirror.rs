@@ -11,6 +11,7 @@ mod ftp_nlst;
 mod gopher;
 mod index_pages;
 mod interrupted_runs;
+mod leftovers;
 mod limits;
 mod listed_sizes;
 mod listed_times;

@@ -9,7 +9,7 @@ use fetch_url::mirror::Finished;
 use super::MirrorWalker;
 use crate::job::MirrorJob;
 use crate::run::context::Run;
-use crate::run::delete_extraneous::remove_entry_of_other_kind;
+use crate::run::delete_extraneous::find_entry_of_other_kind;
 
 impl MirrorWalker {
     /// Returns the kind of a local directory, or of a file that an earlier run fetched. A redirected file may have created
@@ -32,7 +32,8 @@ impl MirrorWalker {
     }
 
     /// With `--delete`, removes the local file or directory whose path is needed for an entry that has changed its
-    /// kind. If something in the directory must stay, all of it stays.
+    /// kind. If something in the directory must stay, all of it stays. With `--dry-run`, everything stays, and the files
+    /// that would be removed are printed at the end of the run.
     pub(super) fn remove_entry_of_other_kind(
         &self,
         path: &str,
@@ -41,19 +42,24 @@ impl MirrorWalker {
         job: &MirrorJob,
     ) {
         let is_in_the_way = |file: &Metadata| if is_directory { file.is_file() } else { file.is_dir() };
-        let deletes = job.deletes && !self.has_ordinary_pages() && !run.options.is_dry_run;
+        let deletes = job.deletes && !self.has_ordinary_pages();
         if !deletes || !fs::symlink_metadata(job.directory.join(path)).is_ok_and(|file| is_in_the_way(&file))
         {
             return;
         }
-        let earlier = self.earlier_files(run);
-        let removed = remove_entry_of_other_kind(
+        let (earlier, url_prefix) = (self.earlier_files(run), job.url_prefix());
+        let found = find_entry_of_other_kind(
             &job.directory,
             path,
             !is_directory,
             earlier,
             &self.listed_names.borrow(),
+            &url_prefix,
         );
+        let removed = match run.options.is_dry_run {
+            true => found.map(|_| 0),
+            false => found.and_then(|tree| tree.remove(&job.directory, &url_prefix)),
+        };
         match removed {
             Some(deleted) => self.deleted.set(self.deleted.get() + deleted),
             None => self.forget_kind(path),
