@@ -26,6 +26,8 @@ const DIRECTORY_LIST_NAMES: [&str; 8] = [
 ];
 /// Suffixes of lists for one file.
 const FILE_LIST_SUFFIXES: [&str; 4] = [".sha256", ".sha512", ".sha1", ".md5"];
+/// Suffixes of signatures of lists.
+const SIGNATURE_SUFFIXES: [&str; 4] = [".asc", ".gpg", ".sig", ".sign"];
 
 /// Returns the required checksum, if there is one.
 pub(super) async fn expected(
@@ -39,29 +41,85 @@ pub(super) async fn expected(
     let options = &run.options.checksum;
     let Some(from) = options.checksum_from.as_deref() else { return Ok(options.checksum.clone()) };
     let name = name_of(request.url())?;
-    if from != "auto" {
-        let url = list_url(request.url(), from)?;
-        let list = fetch_list_once(&url, request, run).await?;
-        let found = list.map(|list| find_checksum(&list, &url, request.url(), &name)).transpose()?.flatten();
-        return found.map(Some).ok_or_else(|| {
-            let detail = format!("{} does not contain a checksum of {name}", mask_password(from));
-            Error::new(Code::NotFound, Phase::Plan, detail)
-        });
+    let found = match from {
+        "auto" => find_in_usual_lists(request, &name, transfer, run).await?,
+        from => find_in_list(&list_url(request.url(), from)?, request, &name, transfer, run).await?,
+    };
+    // A mirror copies the lists, too. They and their signatures are written after the files.
+    if found.is_some() || transfer.entry.is_some() && is_list_or_signature(request.url(), &name, from)? {
+        return Ok(found);
     }
+    let detail = match from {
+        "auto" => format!("no checksum list beside {} contains {name}", mask_password(&transfer.url)),
+        from => format!("{} does not contain a checksum of {name}", mask_password(from)),
+    };
+    Err(Error::new(Code::NotFound, Phase::Plan, detail))
+}
+
+/// Returns the checksum of the object in one of the usual lists beside it.
+async fn find_in_usual_lists(
+    request: &Request,
+    name: &str,
+    transfer: &Transfer,
+    run: &Run,
+) -> Result<Option<Checksum>, Error> {
     let file_lists = FILE_LIST_SUFFIXES.map(|ending| format!("{name}{ending}"));
     for list_name in DIRECTORY_LIST_NAMES.into_iter().map(str::to_owned).chain(file_lists) {
         let url = list_url(request.url(), &list_name)?;
-        let list = match fetch_list_once(&url, request, run).await {
-            Err(error) if is_missing_list(&error) => continue,
-            list => list?,
-        };
-        let found = list.map(|list| find_checksum(&list, &url, request.url(), &name)).transpose()?.flatten();
-        if found.is_some() {
-            return Ok(found);
+        match find_in_list(&url, request, name, transfer, run).await {
+            Err(error) if is_missing_list(&error) => {}
+            Ok(None) => {}
+            found => return found,
         }
     }
-    let detail = format!("no checksum list beside {} contains {name}", mask_password(&transfer.url));
-    Err(Error::new(Code::NotFound, Phase::Plan, detail))
+    Ok(None)
+}
+
+/// Returns the checksum of the object in the list at `url`. In a mirror, the checksum of a list in the list itself does
+/// not count: it was computed before the list was complete.
+async fn find_in_list(
+    url: &Url<'static>,
+    request: &Request,
+    name: &str,
+    transfer: &Transfer,
+    run: &Run,
+) -> Result<Option<Checksum>, Error> {
+    if transfer.entry.is_some() && is_same_object(url, request.url()) {
+        return Ok(None);
+    }
+    let list = fetch_list_once(url, request, run).await?;
+    list.map_or(Ok(None), |list| find_checksum(&list, url, request.url(), name))
+}
+
+/// Returns `true` if the object is a checksum list or the signature of one: it is the list of `--checksum-from`, or has
+/// the name of a usual list.
+fn is_list_or_signature(object: &Url<'_>, name: &str, from: &str) -> Result<bool, Error> {
+    let signed_name = without_signature_suffix(name);
+    let has_list_suffix = FILE_LIST_SUFFIXES.iter().any(|suffix| signed_name.ends_with(suffix));
+    if has_list_suffix || DIRECTORY_LIST_NAMES.contains(&signed_name) {
+        return Ok(true);
+    }
+    if from == "auto" {
+        return Ok(false);
+    }
+    let list = list_url(object, from)?;
+    let signed = parse(without_signature_suffix(&object.to_string())).map(|parsed| parsed.into_owned().url);
+    Ok(is_same_object(&list, object) || signed.is_ok_and(|signed| is_same_object(&list, &signed)))
+}
+
+/// Returns the name or URL of a list without the suffix of its signature.
+fn without_signature_suffix(text: &str) -> &str {
+    SIGNATURE_SUFFIXES.iter().find_map(|suffix| text.strip_suffix(suffix)).unwrap_or(text)
+}
+
+/// Returns `true` if two URLs name the same object. The user names and passwords may differ.
+fn is_same_object(one: &Url<'_>, other: &Url<'_>) -> bool {
+    let after_host = |url: &Url<'_>| {
+        let text = url.to_string();
+        text.split_once("://").and_then(|(_, rest)| Some(rest.split_once('/')?.1.to_owned()))
+    };
+    one == other
+        || one.same_origin(other) && after_host(one).is_some_and(|path| after_host(other) == Some(path))
 }
 
 /// Resolves the value of `--checksum-from` against the URL of the object.

@@ -1,6 +1,7 @@
 //! The `mirror` command.
 
 mod arguments;
+mod checksums;
 mod delete;
 mod dry_run;
 mod failures;
