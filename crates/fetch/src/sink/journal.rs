@@ -41,6 +41,8 @@ use crate::{Code, Error, Phase};
 const SYNC_EVERY: Duration = Duration::from_secs(30);
 /// The beginning of every journal.
 const JOURNAL_PREFIX: &[u8] = b"{\"boot\":\"";
+/// The hint for a file that is not the journal of the run.
+const OTHER_FILE_HINT: &str = "use another directory, or remove the file";
 /// The number of superseded lines above which the journal is rewritten.
 const MIN_SUPERSEDED_LINES: usize = 1000;
 /// Finished lines are written when there are this many bytes, if the caller does not write them before.
@@ -161,7 +163,7 @@ impl Journal {
         while let Some(line) = lines.next()? {
             earlier.add_line(&line);
         }
-        if !lines.is_last_line_complete {
+        if !lines.is_last_line_complete && !self.is_read_only {
             // A truncated line of a killed process must not be joined with the next line.
             (&*self.file).write_all(b"\n")?;
         }
@@ -322,7 +324,8 @@ impl Drop for Journal {
 /// Checks that the file begins like a journal of `subject`; its first line may be truncated. Other files must not be
 /// changed.
 fn check(path: &Path, first: &[u8], subject: &str) -> Result<(), Error> {
-    let not_a_journal = || journal_error(path, "it is not a journal of this program");
+    let not_a_journal =
+        || journal_error(path, "it is not a journal of this program").with_hint(OTHER_FILE_HINT);
     if !first.ends_with(b"\n") {
         return if JOURNAL_PREFIX.starts_with(first) || first.starts_with(JOURNAL_PREFIX) {
             Ok(())
@@ -342,8 +345,7 @@ fn same_subject(path: &Path, other: &str, subject: &str) -> Result<(), Error> {
     if without_slash(other) == without_slash(subject) {
         return Ok(());
     }
-    Err(journal_error(path, &format!("it belongs to {other}"))
-        .with_hint("use another directory, or remove the file"))
+    Err(journal_error(path, &format!("it belongs to {other}")).with_hint(OTHER_FILE_HINT))
 }
 
 /// Syncs the file system of the journal.
@@ -494,10 +496,12 @@ mod tests {
     fn file_that_is_not_a_journal_is_kept() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("journal");
-        for content in ["my own notes\n", "{}\n", "\n", "{\"boots\"", "[1]"] {
+        for content in ["my own notes\n", "{}\n", "\n", "{\"boots\"", "[1]", "\0\n", "\0\0{\"boot\":\"\"}\n"]
+        {
             fs::write(&path, content).expect("a file");
             for keeps_entries in [true, false] {
-                assert!(Journal::open(&path, "x", keeps_entries).is_err(), "{content}");
+                let error = Journal::open(&path, "x", keeps_entries).expect_err(content);
+                assert!(error.hint().is_some(), "{content}: {error}");
                 assert_eq!(fs::read_to_string(&path).expect("a file"), content);
             }
         }
@@ -506,6 +510,29 @@ mod tests {
             assert!(Journal::open(&path, "x", true).is_ok(), "{content}");
             assert!(Journal::open(&path, "x", true).is_ok(), "{content}");
         }
+    }
+
+    /// A power cut may leave the size of a file and none of its bytes.
+    #[test]
+    fn journal_of_nul_bytes_is_empty() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("journal");
+        fs::write(directory.path().join("a"), "a").expect("a file");
+        let facts = fs::metadata(directory.path().join("a")).expect("facts");
+        for size in [1, 300, 1_000_000] {
+            fs::write(&path, vec![0; size]).expect("a journal");
+            let journal = Journal::open_read_only(&path, "x").expect("a journal").expect("an existing one");
+            assert!(!journal.has_earlier_entries());
+            let mut journal = Journal::open(&path, "x", true).expect("a journal");
+            assert!(!journal.has_earlier_entries());
+            journal.add("a", "s", "f", &facts).expect("a line");
+            drop(journal);
+            let journal = Journal::open(&path, "x", true).expect("a journal");
+            assert!(has(&journal, directory.path(), "a"), "{size}");
+        }
+        fs::write(&path, [vec![0; 1_000_000], b"x".to_vec()].concat()).expect("a file");
+        assert!(Journal::open(&path, "x", true).is_err(), "it has other bytes");
+        assert_eq!(fs::metadata(&path).expect("a file").len(), 1_000_001);
     }
 
     #[test]
@@ -536,6 +563,9 @@ mod tests {
             text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).expect("a line").0 + 1;
         for end in second..text.len() {
             fs::write(&path, &text[..end]).expect("a journal");
+            let journal = Journal::open_read_only(&path, "x").expect("a journal").expect("an existing one");
+            assert!(has(&journal, directory.path(), "a") && !has(&journal, directory.path(), "b"), "{end}");
+            assert_eq!(fs::read(&path).expect("a journal"), &text[..end], "a reader does not write");
             let mut journal = Journal::open(&path, "x", true).expect("a journal");
             assert!(has(&journal, directory.path(), "a") && !has(&journal, directory.path(), "b"), "{end}");
             let facts = fs::metadata(directory.path().join("b")).expect("facts");

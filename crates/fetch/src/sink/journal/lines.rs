@@ -51,10 +51,26 @@ impl io::Read for ReadAt<'_> {
     }
 }
 
-/// Returns the first line, with its line end if it has one.
+/// Returns the first line, with its line end if it has one. A file that contains only NUL bytes has no lines: after a
+/// power cut, a file may have its size and none of its bytes.
 pub(super) fn first_line(file: &File) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
     let reader = BufReader::new(ReadAt { file, offset: 0 });
     io::Read::take(reader, MAX_LINE_LENGTH).read_until(b'\n', &mut first)?;
+    if first.starts_with(b"\0") && has_only_nul_bytes(file)? {
+        first.clear();
+    }
     Ok(first)
+}
+
+fn has_only_nul_bytes(file: &File) -> io::Result<bool> {
+    let mut reader = BufReader::with_capacity(64 * 1024, ReadAt { file, offset: 0 });
+    loop {
+        let bytes = reader.fill_buf()?;
+        if bytes.is_empty() || bytes.iter().any(|byte| *byte != 0) {
+            return Ok(bytes.is_empty());
+        }
+        let length = bytes.len();
+        reader.consume(length);
+    }
 }
