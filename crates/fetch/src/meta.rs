@@ -93,7 +93,7 @@ impl Meta {
         Self {
             requested_url: url.clone(),
             url,
-            head: Head { size: None, modified: None },
+            head: Head { size: None, modified: None, modified_nanoseconds: 0 },
             offset: 0,
             validator: None,
             is_resumable: false,

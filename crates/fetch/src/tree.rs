@@ -97,6 +97,8 @@ pub struct FileEntry {
     pub size: Option<u64>,
     /// Its modification time, as listed: perhaps rounded to minutes or in another time zone.
     pub modified: Option<i64>,
+    /// The nanoseconds of the second of `modified`; 0 if the listing states none.
+    pub modified_nanoseconds: u32,
     /// A digest of the identifier that the listing states for the content, such as the Message-ID of an article: a server
     /// may give the number of an article, and so its URL, to another one. It is the same in every run.
     pub content_id: Option<NonZeroU64>,
@@ -263,6 +265,7 @@ impl Tree {
             is_directory,
             size: entry.size,
             modified: entry.modified,
+            modified_nanoseconds: entry.modified_nanoseconds,
             content_id: content_id(entry),
             url: text.into(),
             name: name.into(),

@@ -19,6 +19,8 @@ pub struct Entry {
     pub size: Option<u64>,
     /// The modification time in seconds since 1970-01-01 UTC, where the listing states it.
     pub modified: Option<i64>,
+    /// The nanoseconds of the second of `modified`; 0 if the listing states none.
+    pub modified_nanoseconds: u32,
     /// The URL of the entry, without a password.
     pub url: Option<String>,
     /// Metadata that only this protocol has.
@@ -28,7 +30,15 @@ pub struct Entry {
 impl Entry {
     /// Creates an entry of `kind` with an empty name and no other metadata.
     pub const fn new(kind: EntryKind) -> Self {
-        Self { kind, name: Vec::new(), size: None, modified: None, url: None, details: Details::None }
+        Self {
+            kind,
+            name: Vec::new(),
+            size: None,
+            modified: None,
+            modified_nanoseconds: 0,
+            url: None,
+            details: Details::None,
+        }
     }
 
     /// Creates an entry with the metadata that an FTP listing contains.
@@ -94,4 +104,6 @@ pub struct Head {
     pub size: Option<u64>,
     /// The modification time in seconds since 1970-01-01 UTC, if known.
     pub modified: Option<i64>,
+    /// The nanoseconds of the second of `modified`; 0 if unknown.
+    pub modified_nanoseconds: u32,
 }

@@ -203,6 +203,9 @@ fn unlisted_source(transfer: &Transfer) -> String {
 fn facts_from_listing(entry: &FileEntry) -> Option<String> {
     let rest = match (entry.content_id, entry.modified) {
         (Some(id), _) => format!("article {id:016x}"),
+        (None, Some(modified)) if entry.modified_nanoseconds > 0 => {
+            format!("{modified}.{:09}", entry.modified_nanoseconds)
+        }
         (None, Some(modified)) => modified.to_string(),
         (None, None) => return None,
     };

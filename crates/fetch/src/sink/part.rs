@@ -48,7 +48,7 @@ pub(crate) struct Part {
     pub(super) urls: Option<(Url<'static>, Url<'static>)>,
     pub(super) options: FileOptions,
     /// The modification time of the object.
-    pub(super) modified: Option<i64>,
+    pub(super) modified: Option<SystemTime>,
     pub(super) is_resumable: bool,
     /// The time at which the state file was last written, at first the start of the body.
     pub(super) state_written: Instant,
@@ -86,7 +86,10 @@ impl Part {
         let is_wanted = resume || keep_part && keep_bytes == 0;
         let can_be_resumed = meta.is_resumable && meta.validator.is_some();
         self.is_resumable = is_wanted && can_be_resumed && meta.offset == start;
-        self.modified = meta.head.modified.or(self.options.listed_time);
+        self.modified = match (meta.head.modified, self.options.listed_time) {
+            (Some(seconds), _) => system_time(seconds, meta.head.modified_nanoseconds),
+            (None, listed) => listed.and_then(|seconds| system_time(seconds, 0)),
+        };
         self.urls = Some((meta.requested_url.clone(), meta.url.clone()));
         self.state = State {
             size: meta.head.size,
@@ -275,7 +278,7 @@ impl Part {
             let mode = replaced.map_or(self.state.mode, |replaced| copy_group(&self.file, replaced));
             set_mode(&self.file, mode).map_err(|error| failed("setting the permissions", error))?;
         }
-        if let Some(modified) = self.modified.filter(|_| self.options.remote_time).and_then(system_time) {
+        if let Some(modified) = self.modified.filter(|_| self.options.remote_time) {
             self.file
                 .set_modified(modified)
                 .map_err(|error| failed("setting the modification time", error))?;
@@ -367,8 +370,10 @@ fn is_another_file(one: &fs::Metadata, other: &fs::Metadata) -> bool {
     (file_id(one) != file_id(other) || has_other_creation_time) && facts(one) != facts(other)
 }
 
-/// Converts seconds since 1970-01-01 UTC, which may be negative.
-fn system_time(seconds: i64) -> Option<SystemTime> {
-    let since_epoch = Duration::from_secs(seconds.unsigned_abs());
-    if seconds >= 0 { UNIX_EPOCH.checked_add(since_epoch) } else { UNIX_EPOCH.checked_sub(since_epoch) }
+/// Converts a time since 1970-01-01 UTC, whose seconds may be negative.
+fn system_time(seconds: i64, nanoseconds: u32) -> Option<SystemTime> {
+    let from_epoch = Duration::from_secs(seconds.unsigned_abs());
+    let second =
+        if seconds >= 0 { UNIX_EPOCH.checked_add(from_epoch) } else { UNIX_EPOCH.checked_sub(from_epoch) };
+    second?.checked_add(Duration::from_nanos(nanoseconds.into()))
 }

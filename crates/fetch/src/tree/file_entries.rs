@@ -50,6 +50,7 @@ impl Iterator for FileEntries {
             path: path_below(&self.directory, &candidate.name),
             size: candidate.size,
             modified: candidate.modified,
+            modified_nanoseconds: candidate.modified_nanoseconds,
             content_id: candidate.content_id,
             uncertain_kind: candidate.uncertain_kind,
             is_excluded_file: self.are_excluded_files,

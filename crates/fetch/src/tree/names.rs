@@ -27,6 +27,7 @@ pub(super) struct Candidate {
     pub(super) is_selected: bool,
     pub(super) size: Option<u64>,
     pub(super) modified: Option<i64>,
+    pub(super) modified_nanoseconds: u32,
     pub(super) content_id: Option<NonZeroU64>,
     pub(super) uncertain_kind: Option<UncertainKind>,
 }

@@ -63,6 +63,7 @@ impl Tree {
             path,
             size: None,
             modified: None,
+            modified_nanoseconds: 0,
             content_id: None,
             uncertain_kind: None,
             is_excluded_file: false,

@@ -204,7 +204,7 @@ impl Exchange {
             tail: LastBytes::default(),
             ends_line: false,
         }));
-        Step::Emit(Event::Head(Head { size, modified: None }))
+        Step::Emit(Event::Head(Head { size, ..Head::default() }))
     }
 
     /// Checks whether a plain response is a single error item (type 3), which is a refusal.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::support::mirror::{
     MIRROR_JOURNAL, file_url, list_tree, mirror_directory, run_mirror, set_modification_time, source_tree,
@@ -26,6 +26,23 @@ const EXPECTED_TREE: [&str; 8] = [
     "sub/deep/er/",
     "sub/deep/er/d=4444",
 ];
+
+#[test]
+fn file_that_changes_within_a_second_is_copied_with_its_time() {
+    let (source, target) = (temp_dir(), temp_dir());
+    let file = source.path().join("a");
+    for (content, milliseconds) in [("AAAA", 100), ("BBBB", 900), ("CCCC", 0)] {
+        fs::write(&file, content).expect("a file");
+        let time = unix_time(786_000_000) + Duration::from_millis(milliseconds);
+        set_modification_time(&file, time);
+        for _ in 0..2 {
+            mirror_directory(source.path(), target.path(), "").assert_exit(0);
+            let copy = target.path().join("a");
+            assert_eq!(fs::read_to_string(&copy).expect("a file"), content);
+            assert_eq!(modification_time(&copy), time, "{content}");
+        }
+    }
+}
 
 #[test]
 fn tree_is_copied_with_modification_times() {

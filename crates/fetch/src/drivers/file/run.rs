@@ -80,7 +80,11 @@ fn open_file(plan: &FilePlan, path: &Path, mut meta: Meta) -> Result<Response, E
         return Ok(Response::new(meta, Content::Body(body)));
     }
     let size = metadata.len();
-    meta.head = Head { size: Some(size), modified: Some(metadata.mtime()) };
+    meta.head = Head {
+        size: Some(size),
+        modified: Some(metadata.mtime()),
+        modified_nanoseconds: modified_nanoseconds(&metadata),
+    };
     meta.validator = Some(file_validator(&metadata));
     meta.is_resumable = true;
     let (first, end) = range::select_range(plan.resume.as_ref(), plan.range, &meta, size)?;
@@ -114,6 +118,11 @@ fn file_validator(metadata: &Metadata) -> Validator {
     Validator::Modified(format!("{seconds}.{nanoseconds:09}/{}", metadata.len()))
 }
 
+/// Returns the nanoseconds of the second of the modification time.
+fn modified_nanoseconds(metadata: &Metadata) -> u32 {
+    u32::try_from(metadata.mtime_nsec()).unwrap_or_default()
+}
+
 /// Returns the entries of `directory`, which the caller names `shown`, sorted by name. All names are read now; the metadata
 /// of an entry is read when the entry is requested. `pinned` keeps a path to an open directory valid.
 fn list_directory(directory: PathBuf, shown: PathBuf, pinned: Option<File>) -> Result<Listing, Error> {
@@ -145,6 +154,7 @@ fn directory_entry(directory: &Path, shown: &Path, name: OsString) -> Entry {
         name: name.into_encoded_bytes(),
         size: metadata.as_ref().filter(|metadata| metadata.is_file()).map(Metadata::len),
         modified: metadata.as_ref().map(MetadataExt::mtime),
+        modified_nanoseconds: metadata.as_ref().map_or(0, modified_nanoseconds),
         url: Some(file_url(&path)),
         ..Entry::new(kind)
     }

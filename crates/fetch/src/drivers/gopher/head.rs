@@ -37,7 +37,7 @@ pub(super) async fn fetch_head(
     if response.is_gopher_plus() {
         let entry = ctx.deadline.bound(Phase::Reply, response.read_single_entry()).await?;
         if let Some(entry) = entry {
-            meta.head = Head { size: None, modified: entry.modified };
+            meta.head = Head { modified: entry.modified, ..Head::default() };
             if let Details::MenuItem(_, Some(attributes)) = &entry.details {
                 add_attribute_fields(&mut meta, attributes);
             }

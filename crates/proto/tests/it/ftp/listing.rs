@@ -53,7 +53,7 @@ fn format_line(line: &ListLine) -> String {
         ListLine::Entry(entry) => entry.clone(),
         ListLine::Unparsed(line) => return format!("note {line:?}\n"),
     };
-    let Entry { kind, name, size, modified, url: None, details: Details::None } = entry else {
+    let Entry { kind, name, size, modified, url: None, details: Details::None, .. } = entry else {
         panic!("{entry:?}")
     };
     let name = Bytes::from(name);
