@@ -79,7 +79,8 @@ kinds! {
         "write an IPv4 address as four decimal numbers without leading zeros";
     /// A backslash, which some programs read as a slash.
     Backslash = "backslash", "a backslash is not allowed in a URL", "write %5C for a backslash, or / for a slash";
-    /// An article number that is not a number, is larger than 2147483647, or, as a range, is reversed.
+    /// An article number that is not a number, is larger than [`ArticleNumbers::MAX`](crate::ArticleNumbers::MAX), or, as a range,
+    /// is reversed.
     BadArticleNumber = "bad_article_number", "not an article number";
     /// A `%` without two hexadecimal digits, such as `%zz`.
     BadEscape = "bad_escape", "\"%\" must be followed by two hexadecimal digits",

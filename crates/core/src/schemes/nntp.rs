@@ -9,9 +9,6 @@ use crate::reader::{Reader, parse_decimal};
 use crate::scheme_table::Scheme;
 use crate::{Component, HostPort, Note, NoteKind, ParseError, ParseErrorKind as Kind, PercentEncoded};
 
-/// The largest article number (RFC 3977 §6).
-const MAX_ARTICLE_NUMBER: u64 = 2_147_483_647;
-
 /// An `nntp` or `nntps` URL: a newsgroup, or articles of it, on a named server (RFC 1738 §3.7).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NntpUrl<'a> {
@@ -22,7 +19,7 @@ pub struct NntpUrl<'a> {
 }
 
 /// The article number of an NNTP URL or, in the lenient dialect, a range of numbers: `first-last`, both included.
-/// Numbers are at most 2147483647 (RFC 3977 §6).
+/// Numbers are at most [`ArticleNumbers::MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ArticleNumbers {
     /// The first number.
@@ -128,6 +125,10 @@ fn has_no_server(reader: &Reader<'_>) -> bool {
 }
 
 impl ArticleNumbers {
+    /// The largest article number: 16 digits (`article-number` in RFC 3977 §9.8). Servers of large groups
+    /// exceed the limit of 2147483647 in RFC 3977 §6.
+    pub const MAX: u64 = 9_999_999_999_999_999;
+
     /// Reads the rest of the text: `number` or, in the lenient dialect, `first-last`.
     #[inline]
     fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
@@ -137,7 +138,7 @@ impl ArticleNumbers {
         let mut ends = text.splitn(2, |&byte| byte == b'-');
         let first_digits = ends.next().unwrap_or_default();
         let last_digits = ends.next();
-        let number = |digits| parse_decimal(digits).filter(|&number| number <= MAX_ARTICLE_NUMBER);
+        let number = |digits| parse_decimal(digits).filter(|&number| number <= Self::MAX);
         let error = |reader: &Reader<'_>| reader.error_since(start, Kind::BadArticleNumber);
         let Some(first) = number(first_digits) else { return Err(error(reader)) };
         let Some(last) = last_digits.map_or(Some(first), number) else { return Err(error(reader)) };

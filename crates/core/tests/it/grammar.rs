@@ -59,7 +59,7 @@ fn url() -> BoxedStrategy<String> {
         with("mailto:", none(), &chars(";/:@&=", "{1,20}")),
         with("news:", none(), &format!(r"(\*|{group})")),
         with("news:", (text(&article), host()).prop_map(|(id, host)| id + &host).boxed(), ""),
-        with("nntp://", host_port(), &format!("/{group}(/(0|[1-9][0-9]{{0,8}}))?")),
+        with("nntp://", host_port(), &format!("/{group}(/(0|[1-9][0-9]{{0,15}}))?")),
         with("telnet://", login(), "/?"),
         with("wais://", host_port(), &format!(r"/{uchars}(\?{hsegment}|/{uchars}/{uchars})?")),
         with("file://", prop_oneof![none(), host()].boxed(), &format!("/{fpath}")),

@@ -1,16 +1,16 @@
 //! Parses and formats overview lines, as OVER and XOVER send them (RFC 3977 §8.3.2).
 
-use super::{ArticleDetails, parse_article_date};
+use super::{ArticleDetails, MAX_ARTICLE_NUMBER, parse_article_date};
 use crate::{Details, Entry, EntryKind};
 
 /// Parses one overview line, without its line end, into a file entry with [`ArticleDetails`]. Returns `None` if the
-/// line does not begin with a number (RFC 3977 §8.3.2).
+/// line does not begin with an article number (RFC 3977 §8.3.2) of at most [`MAX_ARTICLE_NUMBER`].
 ///
 /// The number is 0 if the request was for a message-id outside a group. Missing fields are empty, and fields
 /// after the eighth are ignored.
 pub fn parse_overview_line(line: &[u8]) -> Option<Entry> {
     let mut fields = line.split(|&byte| byte == b'\t').map(<[u8]>::trim_ascii);
-    let article_number = number(fields.next()?)?;
+    let article_number = number(fields.next()?).filter(|number| *number <= MAX_ARTICLE_NUMBER)?;
     let mut field = || fields.next().unwrap_or_default();
     Some(article(ArticleDetails {
         number: article_number,

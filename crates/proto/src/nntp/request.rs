@@ -4,6 +4,7 @@
 use std::fmt;
 
 use bytes::Bytes;
+use fetch_url_core::ArticleNumbers;
 
 use crate::{ForbiddenByte, ForbiddenSet};
 
@@ -11,8 +12,8 @@ use crate::{ForbiddenByte, ForbiddenSet};
 const MAX_ID_BYTES: usize = 250;
 /// Maximum length of an argument in bytes: a command line has at most 512 bytes (RFC 3977 §3.1).
 const MAX_ARGUMENT_BYTES: usize = 497;
-/// The largest article number (RFC 3977 §6).
-pub const MAX_ARTICLE_NUMBER: u64 = 2_147_483_647;
+/// The largest article number: the largest one that a URL can contain.
+pub const MAX_ARTICLE_NUMBER: u64 = ArticleNumbers::MAX;
 
 /// A request to a news server: an article, a group, a list of groups, or a list of articles.
 #[derive(Clone, Debug, PartialEq, Eq)]

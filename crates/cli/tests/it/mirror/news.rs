@@ -78,6 +78,18 @@ fn new_articles_are_downloaded_and_expired_ones_deleted_on_request() {
 
 /// A server that has lost its spool or moved numbers the articles of a group anew.
 #[test]
+fn articles_with_numbers_above_31_bits_are_copied() {
+    let numbers = [2_147_483_647, 2_147_483_648, 9_999_999_999_999_999];
+    let (server, connect_to) = start_news_server(NntpConfig::new().group(group_with_articles(&numbers)));
+    let dir = temp_dir();
+    for _ in 0..2 {
+        run_mirror_with_short_timeout(GROUP, dir.path(), &connect_to).assert_exit(0);
+        assert_articles(dir.path(), &numbers);
+        assert_eq!(received_article_commands(&server).len(), 3, "{:?}", server.received_text());
+    }
+}
+
+#[test]
 fn articles_are_downloaded_again_after_the_group_was_renumbered() {
     let undated = |id: &str| NntpArticle::new(format!("Message-ID: <{id}@x>\r\n\r\n{id}\r\n"));
     let dated = |id: &str| NntpArticle::post(&format!("{id}@x"), "x", format!("{id}\r\n"));

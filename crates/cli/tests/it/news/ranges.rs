@@ -131,6 +131,42 @@ fn several_articles_make_one_mbox() {
     assert_eq!(fs::read_to_string(dir.path().join("it.mbox")).expect("read file"), all);
 }
 
+/// Servers number more articles than RFC 3977 §6 allows, up to the 16 digits of its grammar.
+#[test]
+fn group_with_numbers_above_31_bits_is_fetched_completely() {
+    for first in [2_147_483_646, 9_999_999_999_999_996] {
+        let numbers: Vec<u64> = (first..first + 4).collect();
+        let group = || group_with_articles("a.one", numbers.iter().copied());
+        let server = start_server(NntpConfig::new().group(group()));
+        let (all, range) = (expected_mbox(&numbers), format!("a.one/{first}-{}", first + 3));
+        for path in ["a.one", &range] {
+            assert_eq!(fetch_paths(&server, "--format mbox", &[path]).assert_exit(0).stdout_text(), all);
+        }
+        let dir = temp_dir();
+        fetch_paths_in(dir.path(), &server, "-O", &[&range]).assert_exit(0);
+        assert_files(dir.path(), "a.one", &numbers);
+        // Each listed URL can be fetched.
+        let listing = fetch_paths(&server, "--format json", &["a.one"]).assert_exit(0).stdout_text();
+        assert!(listing.contains(&server.url(&format!("a.one/{}", first + 3))), "{listing}");
+        let last = fetch_paths(&server, "", &[&format!("a.one/{}", first + 3)]);
+        assert_eq!(last.assert_exit(0).stdout_text(), article_text("a.one", first + 3));
+        let listed_by_head = start_server(NntpConfig::new().group(group()).without("OVER").without("XOVER"));
+        let listing = fetch_paths(&listed_by_head, "--format json", &["a.one"]).assert_exit(0).stdout_text();
+        assert_eq!(listing.lines().filter(|line| line.contains("\"number\":")).count(), 4, "{listing}");
+    }
+}
+
+/// Articles that no URL can name are an error, not an incomplete result.
+#[test]
+fn group_with_numbers_of_17_digits_exits_8() {
+    let largest = 9_999_999_999_999_999;
+    let server = start_server(NntpConfig::new().group(group_with_articles("a.one", [largest, largest + 1])));
+    for options in ["--format mbox", "--format json", "-I"] {
+        let result = fetch_paths(&server, options, &["a.one"]);
+        assert!(result.assert_exit(8).stdout.is_empty(), "{options}");
+    }
+}
+
 /// The URL determines the possible file names, not the server.
 #[test]
 fn overview_with_false_numbers_creates_no_other_files() {

@@ -5,7 +5,7 @@ use super::send_commands::verb_of;
 use super::{Overview, PendingReply, Selected, Session};
 use crate::nntp::command::Verb;
 use crate::nntp::reply::{Reply, number};
-use crate::nntp::{ArticleAddress, GroupName, NewsRequest, StartTls};
+use crate::nntp::{ArticleAddress, GroupName, MAX_ARTICLE_NUMBER, NewsRequest, StartTls};
 use crate::{Rejection, Step, WireError};
 
 /// The code with which the server closes the connection (RFC 3977 §3.2.1).
@@ -169,8 +169,9 @@ impl Session {
             return Err(reply.unexpected_error("a group"));
         };
         let is_other = name.first().is_some_and(|name| !name.eq_ignore_ascii_case(group.as_bytes()));
+        let article_number = |word| number(word).filter(|number| *number <= MAX_ARTICLE_NUMBER);
         let (Some(count), Some(low), Some(high), false) =
-            (number(count), number(low), number(high), is_other)
+            (number(count), article_number(low), article_number(high), is_other)
         else {
             return Err(reply.unexpected_error("the requested group"));
         };
