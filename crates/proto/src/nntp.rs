@@ -23,6 +23,7 @@ pub use header::HeaderReader;
 pub use mbox::MboxConverter;
 pub use options::{Login, SessionOptions, StartTls};
 pub use overview::{format_overview_line, parse_overview_line};
+pub use reply::is_missing_article_code;
 pub use request::{
     ArticleAddress, ArticlePart, GroupName, ListForm, MAX_ARTICLE_NUMBER, MessageId, NameError, NewsRequest,
 };

@@ -175,6 +175,7 @@ pub static NNTP_FAULTS: &[NntpFault] = &[
     NntpFault::new("article_430", 78, |s| answer(s, "ARTICLE", "430 No such article\r\n")),
     NntpFault::new("article_430_escapes", 78, |s| answer(s, "ARTICLE", "430 \u{1b}[2J\u{7}\rfetch-url: done\u{9b}1m\u{202e}\r\n")).message(&["done"]),
     NntpFault::new("article_430_lines", 78, |s| answer(s, "ARTICLE", "430 No such article\r\nor any other\r\n.\r\n")),
+    NntpFault::new("article_451", 78, |s| answer(s, "ARTICLE", "451 Removed\r\n")).message(&["Removed"]),
     NntpFault::new("article_480", 67, |s| answer(s, "ARTICLE", "480 Who?\r\n")),
     NntpFault::new("article_483", 67, |s| answer(s, "ARTICLE", "483 In TLS\r\n")).or(&[35]),
     NntpFault::new("article_500", 8, |s| answer(s, "ARTICLE", "500 What?\r\n")).or(&[1]),

@@ -30,6 +30,7 @@ pub static NNTP_LISTING_FAULTS: &[NntpFault] = &[
     NntpFault::list("group_list_xover_only", 0, "fetch.test", |s| correct(s).without("OVER"), &["plain article 1", "plain article 3"]),
     NntpFault::list("group_list_by_head", 0, "fetch.test", |s| correct(s).without("OVER").without("XOVER").without("CAPABILITIES"), &["plain article 1", "plain article 3"]),
     NntpFault::list("group_list_by_head_with_a_hole", 0, "fetch.test", |s| correct(s).without("OVER").without("XOVER").answer("HEAD 2", "423 None\r\n"), &["plain article 1", "plain article 3"]),
+    NntpFault::list("group_list_by_head_with_a_removed_article", 0, "fetch.test", |s| correct(s).without("OVER").without("XOVER").answer("HEAD 2", "451 Removed\r\n"), &["plain article 1", "plain article 3"]),
     NntpFault::list("group_list_503", 0, "fetch.test", |s| overview(s, "503 No overview\r\n"), &["plain article 1"]).or(&[1, 92]),
     NntpFault::list("group_list_none", 0, "fetch.test", |_| NntpConfig::new().group(NntpGroup::new("fetch.test")), &[]),
     NntpFault::list("group_list_none_there", 0, "fetch.test", |s| overview(s, "423 No articles\r\n"), &[]),

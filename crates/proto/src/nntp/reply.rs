@@ -52,6 +52,14 @@ impl Reply {
     }
 }
 
+/// Returns `true` if this reply to ARTICLE, BODY or HEAD means that the server does not deliver the article, but may
+/// deliver others: 420, 423 and 430 (RFC 3977 §6.2.1), and codes that no RFC assigns to these commands, such as 451 for
+/// an article that was removed. A first digit 4 means that a correct command has failed (RFC 3977 §3.2); codes whose
+/// second digit is 0 (connection), 1 (selection of the group) or 8 (authentication) concern other articles too.
+pub const fn is_missing_article_code(code: u32) -> bool {
+    matches!(code, 420..=479 | 490..=499)
+}
+
 fn unexpected(what: &'static str, line: &Bytes) -> WireError {
     WireError::Unexpected { what, got: line.slice(..line.len().min(SHOWN_BYTES)) }
 }
@@ -75,6 +83,16 @@ mod tests {
         assert_eq!(of("220\t1\t<a@b>"), Some((220, "1\t<a@b>".into())));
         for line in ["", "2", "20", "2000 x", "600 x", "099 x", "20x", "200-x", "hello", "\u{662}00 x"] {
             assert!(read(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn missing_articles_have_codes_that_do_not_concern_the_connection_group_or_login() {
+        for code in [420, 423, 430, 436, 451, 499] {
+            assert!(is_missing_article_code(code), "{code}");
+        }
+        for code in [220, 400, 401, 403, 409, 411, 412, 419, 480, 481, 483, 489, 500, 502, 503] {
+            assert!(!is_missing_article_code(code), "{code}");
         }
     }
 

@@ -167,6 +167,51 @@ fn group_with_numbers_of_17_digits_exits_8() {
     }
 }
 
+/// Servers reply with codes of their own for an article that was removed, for example 451.
+#[test]
+fn articles_that_are_not_delivered_are_skipped_with_a_note() {
+    let config = |first: &str, fifth: &str| {
+        let reply = |code: &str| format!("{code} Removed\r\n");
+        one_group().answer("ARTICLE 1", reply(first)).answer("ARTICLE 5", reply(fifth))
+    };
+    for (first, fifth, codes) in
+        [("423", "451", "423, 451"), ("451", "430", "430, 451"), ("436", "436", "436")]
+    {
+        let server = start_server(config(first, fifth));
+        let numbers = [2, 3, 4, 6, 7, 8, 9];
+        for (options, path, expected) in [
+            ("", "a.one/1-9", article_texts("a.one", &numbers)),
+            ("--format mbox", "a.one/1-9", expected_mbox(&numbers)),
+            ("--format mbox", "a.one", expected_mbox(&numbers)),
+        ] {
+            let result = fetch_paths(&server, options, &[path]);
+            assert_eq!(result.assert_exit(0).stdout_text(), expected, "{path}");
+            let note = format!("2 article numbers were skipped: the server replied {codes}");
+            assert_eq!(result.stderr.matches(&note).count(), 1, "{path}: {}", result.stderr);
+        }
+        // A listed article that is not delivered is an error of its file.
+        let dir = temp_dir();
+        fetch_paths_in(dir.path(), &server, "-O", &["a.one/1-9"]).assert_exit(78);
+        assert_files(dir.path(), "a.one", &numbers);
+    }
+    let server = start_server(config("451", "451"));
+    let result = fetch_paths(&server, "", &["a.one/1", "a.one/5", "a.one/5-5", "a.one/2"]);
+    assert_eq!(result.assert_exit(78).stdout_text(), article_text("a.one", 2));
+    assert_eq!(server.connections(), 1, "{:?}", server.received_text());
+    let result = fetch_paths(&server, "", &["a.one/2-4"]);
+    assert!(!result.assert_exit(0).stderr.contains("skipped"), "{}", result.stderr);
+}
+
+/// Replies that concern the connection, the group or the login end a range.
+#[test]
+fn reply_about_more_than_one_article_ends_the_range() {
+    for (code, exit) in [("403", 92), ("405", 8), ("411", 78), ("480", 67), ("500", 1), ("502", 9)] {
+        let server = start_server(one_group().answer("ARTICLE 5", format!("{code} No\r\n")));
+        let result = fetch_paths(&server, "--retry 0", &["a.one/1-9"]);
+        assert_eq!(result.assert_exit(exit).stdout_text(), article_texts("a.one", &[1, 2, 3, 4]), "{code}");
+    }
+}
+
 /// The URL determines the possible file names, not the server.
 #[test]
 fn overview_with_false_numbers_creates_no_other_files() {

@@ -18,6 +18,8 @@ use super::options::ArticleFormat;
 use super::plan::{ALL_NUMBERS, NewsOperation};
 use super::rejection::{is_missing_article, rejection_error};
 use super::response::{outcome, response_meta};
+use super::skipped_numbers::SkippedNumbers;
+use crate::body::TerminatorCheck;
 use crate::{Body, ByteSource, Content, Error, Outcome, Phase, Proof, Response};
 
 /// Maximum number of bytes of an article in which the Date field is searched.
@@ -57,7 +59,9 @@ fn range_outcome(
     remaining: RemainingArticles,
 ) -> Outcome {
     let source = ArticleSource::new(connection, request, Some(remaining));
-    outcome(&request.plan, Content::Body(Body::from_source(source, None, PROOF)))
+    let notes = source.notes.clone();
+    let body = Body::from_source(source, None, PROOF).with_terminator_check(notes);
+    outcome(&request.plan, Content::Body(body))
 }
 
 /// Returns the articles of a range whose first number was rejected: the body starts with the first article that exists.
@@ -74,6 +78,7 @@ pub(super) async fn article_range_after_rejection(
         return Err(rejection_error(rejection, request));
     }
     let mut remaining = RemainingArticles::after_first(&connection, request)?;
+    remaining.record_first_skipped(rejection, &connection);
     loop {
         remaining.queue_requests(&mut connection);
         if connection.session().pending_requests().len() == 0 {
@@ -82,7 +87,10 @@ pub(super) async fn article_range_after_rejection(
         }
         connection = match connection.next_reply(plan, ctx).await? {
             FirstReply::Accepted(connection) => return Ok(range_outcome(*connection, request, remaining)),
-            FirstReply::Rejected(rejection, connection) if is_missing_article(&rejection) => *connection,
+            FirstReply::Rejected(rejection, connection) if is_missing_article(&rejection) => {
+                remaining.skipped.record(rejection.code);
+                *connection
+            }
             FirstReply::Rejected(rejection, _) => return Err(rejection_error(&rejection, request)),
         };
     }
@@ -103,8 +111,10 @@ fn empty_range_outcome(rejection: &Rejection, request: &ActiveRequest) -> Result
 /// The articles of a range that are not requested yet.
 struct RemainingArticles {
     group: GroupName,
+    first: u64,
     numbers: RangeInclusive<u64>,
     part: ArticlePart,
+    skipped: SkippedNumbers,
 }
 
 impl RemainingArticles {
@@ -116,9 +126,18 @@ impl RemainingArticles {
         };
         let selected = connection.session().selected();
         let (low, high) = selected.map_or((0, u64::MAX), |group| (group.low, group.high));
-        let first = (*numbers.start() + 1).max(low);
-        let numbers = first..=high.min(*numbers.end());
-        Ok(Self { group: group.clone(), numbers, part: plan.options.part })
+        let first = *numbers.start();
+        let numbers = (first + 1).max(low)..=high.min(*numbers.end());
+        let skipped = SkippedNumbers::default();
+        Ok(Self { group: group.clone(), first, numbers, part: plan.options.part, skipped })
+    }
+
+    /// Records that the first number was rejected, unless the group has no such number.
+    fn record_first_skipped(&mut self, rejection: &Rejection, connection: &NntpConnection) {
+        let selected = connection.session().selected();
+        if selected.is_some_and(|group| (group.low..=group.high).contains(&self.first)) {
+            self.skipped.record(rejection.code);
+        }
     }
 
     /// Queues more requests in the session once half of the queue is free.
@@ -148,6 +167,7 @@ struct ArticleSource {
     converter: ArticleConverter,
     /// `None` for a single article.
     remaining: Option<RemainingArticles>,
+    notes: TerminatorCheck,
     request: Arc<ActiveRequest>,
 }
 
@@ -163,6 +183,7 @@ impl ArticleSource {
             connection: Some(connection),
             converter: ArticleConverter::new(request.plan.options.format),
             remaining,
+            notes: TerminatorCheck::default(),
             request: request.clone(),
         }
     }
@@ -206,16 +227,21 @@ impl ArticleSource {
                     }
                 }
                 Step::Emit(Event::Head(_)) if self.remaining.is_some() => {}
-                // Numbers without an article are skipped.
-                Step::Emit(Event::Rejected(rejection)) if self.remaining.is_some() => {
-                    if !is_missing_article(&rejection) {
-                        return Poll::Ready(Err(rejection_error(&rejection, &self.request)));
-                    }
-                    self.release_connection_at_end();
-                }
+                Step::Emit(Event::Rejected(rejection)) => self.skip_number(&rejection)?,
                 _ => return Poll::Ready(Err(unexpected_step_error())),
             }
         }
+    }
+
+    /// Skips a number without an article.
+    fn skip_number(&mut self, rejection: &Rejection) -> Result<(), Error> {
+        let Some(remaining) = &mut self.remaining else { return Err(unexpected_step_error()) };
+        if !is_missing_article(rejection) {
+            return Err(rejection_error(rejection, &self.request));
+        }
+        remaining.skipped.record(rejection.code);
+        self.release_connection_at_end();
+        Ok(())
     }
 
     /// Returns the empty line that separates the headers of several articles, if only headers are requested.
@@ -225,13 +251,14 @@ impl ArticleSource {
         Bytes::from_static(if only_headers { b"\r\n" } else { b"" })
     }
 
-    /// Keeps the connection for the next URL if no article of the range is left.
+    /// Keeps the connection for the next URL, and notes the skipped numbers, if no article of the range is left.
     fn release_connection_at_end(&mut self) {
         if let (Some(remaining), Some(connection)) = (&mut self.remaining, &mut self.connection) {
             remaining.queue_requests(connection);
             if connection.session().pending_requests().len() > 0 {
                 return;
             }
+            remaining.skipped.note().into_iter().for_each(|note| self.notes.add_note(note.into()));
         }
         if let Some(connection) = self.connection.take() {
             self.request.keep(connection);

@@ -13,6 +13,7 @@ mod rejection;
 mod response;
 mod run;
 mod server_cache;
+mod skipped_numbers;
 mod start_request;
 
 use std::sync::Arc;

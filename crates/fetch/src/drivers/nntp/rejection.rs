@@ -1,6 +1,7 @@
 //! Maps NNTP error replies to error codes.
 
 use fetch_url_proto::Rejection;
+use fetch_url_proto::nntp::is_missing_article_code;
 
 use super::active_request::ActiveRequest;
 use crate::drivers::connection_limit::reports_connection_limit;
@@ -20,6 +21,7 @@ pub(super) fn rejection_error(rejection: &Rejection, request: &ActiveRequest) ->
         ("STARTTLS", _) if requires_tls => Code::TlsFailed,
         ("STARTTLS", _) => Code::AuthNeeded,
         _ if is_login => Code::AuthNeeded,
+        _ if is_missing_article(rejection) => Code::NotFound,
         _ => reply_code(reply),
     };
     // A server that is busy has not checked the login.
@@ -54,10 +56,10 @@ const fn reply_code(reply: u32) -> Code {
     }
 }
 
-/// Returns `true` if the requested article does not exist: other articles of the group may exist.
+/// Returns `true` if the server does not deliver the requested article: it may deliver other articles of the group.
 pub(super) fn is_missing_article(rejection: &Rejection) -> bool {
     let is_article = matches!(rejection.command, Some("ARTICLE" | "BODY" | "HEAD"));
-    is_article && matches!(rejection.code, Some(420 | 423 | 430))
+    is_article && rejection.code.is_some_and(is_missing_article_code)
 }
 
 /// Returns `true` if the connection can be used for another request after this rejection.

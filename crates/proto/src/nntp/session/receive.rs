@@ -5,7 +5,9 @@ use super::send_commands::verb_of;
 use super::{Overview, PendingReply, Selected, Session};
 use crate::nntp::command::Verb;
 use crate::nntp::reply::{Reply, number};
-use crate::nntp::{ArticleAddress, GroupName, MAX_ARTICLE_NUMBER, NewsRequest, StartTls};
+use crate::nntp::{
+    ArticleAddress, GroupName, MAX_ARTICLE_NUMBER, NewsRequest, StartTls, is_missing_article_code,
+};
 use crate::{Rejection, Step, WireError};
 
 /// The code with which the server closes the connection (RFC 3977 §3.2.1).
@@ -262,7 +264,7 @@ impl Session {
                 self.block = Some(Block::Header(OverviewFromHeader::new(number, *form)));
                 Ok(())
             }
-            420 | 423 | 430 => Ok(()),
+            code if is_missing_article_code(code.into()) => Ok(()),
             _ => self.reject_request_or_retry(asked, reply, "a reply to HEAD"),
         }
     }
