@@ -10,7 +10,7 @@ use fetch_url::http;
 use fetch_url::internal::HostPermit;
 use fetch_url::mirror::UncertainKind;
 use fetch_url::news::UpcomingUrls;
-use fetch_url::url::{Url, mask_password};
+use fetch_url::url::Url;
 use fetch_url::{Error, Request};
 use tokio::task::LocalSet;
 
@@ -20,6 +20,7 @@ use super::delete_extraneous::delete_extraneous;
 use super::delete_leftovers::delete_leftovers;
 use super::expansion::{Expansion, expand};
 use super::failures::{may_be_directory_or_link, may_try_alternative, print_failure};
+use super::notes::shown_url;
 use super::queue::WorkQueue;
 use super::result_log::{Disposition, ResultLog as _};
 use super::transfer::run_transfer;
@@ -250,7 +251,7 @@ impl Batch {
             Some(UncertainKind::Unknown) => walker.queue_as_directory(entry).then_some(NoFile::Replaced),
             Some(_) => {
                 if self.run.log.prints_notes {
-                    let url = mask_password(&transfer.url);
+                    let url = shown_url(&transfer.url);
                     let text = "skipped a link that does not lead to a file";
                     self.run
                         .progress

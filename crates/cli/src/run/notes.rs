@@ -1,12 +1,18 @@
 //! Notes about one transfer.
 
-use fetch_url::url::{Url, mask_password};
+use fetch_url::url::{Url, mask_password, parse};
 use fetch_url::{Receipt, Request};
 
 use super::context::Run;
 use crate::flags::Format;
 use crate::job::{Transfer, news};
 use crate::render;
+
+/// Returns the text of a URL with its password replaced by `***`; in a text that does not parse, by one `*` for each
+/// character.
+pub(super) fn shown_url(text: &str) -> String {
+    parse(text).map_or_else(|_| mask_password(text), |parsed| parsed.url.redacted().to_string())
+}
 
 /// Notes that a `mid:` URL is fetched as a news article.
 pub(super) fn note_mid_url(request: &Request, transfer: &Transfer, run: &Run) {
@@ -35,7 +41,7 @@ pub(super) fn note_unreadable_date(transfer: &Transfer, run: &Run) {
     if !run.log.is_silent {
         let note =
             "Last-Modified cannot be read, so the condition cannot be checked: the existing file is kept";
-        let url = mask_password(&transfer.url);
+        let url = shown_url(&transfer.url);
         run.progress.suspend_while(|| render::print_note_for(&url, note, run.options.format));
     }
 }

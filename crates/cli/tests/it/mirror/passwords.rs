@@ -7,7 +7,7 @@ use crate::support::mirror::{
     small_tree_handler,
 };
 use crate::support::{entry_names, http_server, temp_dir};
-use fetch_url_tests::{HttpRequest, HttpResponse};
+use fetch_url_tests::{FtpAction, FtpConfig, FtpRule, FtpServer, HttpRequest, HttpResponse};
 
 /// The start directory redirects to another server.
 #[test]
@@ -91,6 +91,19 @@ fn password_is_sent_with_every_request_and_never_printed() {
     assert!(result.exit != 0 && !result.stderr.contains("Kanar"), "{}", result.stderr);
     let result = run_mirror_with(&url_with_login.replace("Vogel", "Falsch"), &dir.path().join("y"), &["-v"]);
     assert!(!result.assert_exit(67).stderr.contains("Kanar"), "{}", result.stderr);
+}
+
+/// Notes show neither the password nor its length (docs/spec/semantics.md 1.72).
+#[test]
+fn note_about_a_skipped_link_masks_the_password_with_three_asterisks() {
+    let list = "lrwxrwxrwx 1 0 0 9 Jan 02  2024 gone -> /etc/gone\r\n";
+    let config = FtpConfig::new().user("u", "KanarienVogel").dir("/d").without("MLSD").without("MLST");
+    let rule = FtpRule::on("LIST", FtpAction::Data(list.into())).nth(1);
+    let server = FtpServer::start(config.rule(rule)).expect("start server");
+    let url = server.url("d/").replace("://", "://u:KanarienVogel@");
+    let result = run_mirror_with(&url, temp_dir().path(), &[]);
+    let shown = server.url("d/gone").replace("://", "://u:***@");
+    result.assert_exit(0).assert_stderr_contains(&format!("{shown}: skipped a link"));
 }
 
 /// Files and directories redirect to another server, and the index page links to it.
