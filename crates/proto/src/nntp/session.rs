@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The first request on a connection is sent alone because the server may demand a login. After its answer,
-//! article requests are pipelined, up to 128 commands.
+//! article requests are pipelined, up to 128 commands. If the server demands a login then (RFC 4643 §2.2), the replies to
+//! the pipelined commands are read and discarded, and their requests are sent again after the login.
 
 mod block;
 mod prepare;
@@ -22,7 +23,7 @@ use bytes::Bytes;
 use super::capabilities::Capabilities;
 use super::command::{Command, Verb};
 use super::reply::{Reply, SHOWN_BYTES, reply_lines};
-use super::{GroupName, Login, NewsRequest, SessionOptions, StartTls};
+use super::{GroupName, NewsRequest, SessionOptions, StartTls};
 use crate::text::{LineReader, ReadLine, mask_secret};
 use crate::{Event, Head, Machine, RecvBuffer, Rejection, Step, WireError};
 use block::Block;
@@ -60,6 +61,8 @@ enum PendingReply {
     /// A command sent before STARTTLS, AUTHINFO or MODE READER: its request was rejected and is sent
     /// again.
     Superseded,
+    /// An article requested ahead before a login; its request is sent again. An article that arrives is discarded.
+    SupersededArticle(Verb),
     Command(Verb),
     Group(GroupName),
     /// HEAD of one article, to build a list.
@@ -70,7 +73,7 @@ impl PendingReply {
     /// Returns the command as it was sent, without arguments.
     const fn words(&self) -> &'static str {
         match self {
-            Self::Greeting | Self::Superseded => "",
+            Self::Greeting | Self::Superseded | Self::SupersededArticle(_) => "",
             Self::Command(verb) => verb.words(),
             Self::Group(_) => Verb::Group.words(),
             Self::HeadOf(_) => Verb::Head.words(),
@@ -182,22 +185,6 @@ impl Session {
     /// Returns the unanswered requests, the next one first.
     pub fn pending_requests(&self) -> impl ExactSizeIterator<Item = &NewsRequest> {
         self.requests.iter()
-    }
-
-    /// Returns `true` if a login could help after a 480 reply: no login was sent yet, and the connection allows one or
-    /// STARTTLS is still possible.
-    pub fn can_log_in(&self) -> bool {
-        let is_permitted =
-            self.options.is_secure || self.options.allow_plaintext_login || self.can_start_tls();
-        let is_known = self.server.is_logged_in || self.options.login.is_some();
-        self.state == ConnectionState::New && !is_known && is_permitted && !self.server.is_deflated
-    }
-
-    /// Sends a login, then `request` again, after the server has rejected `request` with 480.
-    pub fn log_in(&mut self, login: Login, request: NewsRequest) {
-        self.options.login = Some(login);
-        self.requests.push_front(request);
-        self.prepare_login();
     }
 
     /// Returns the currently selected group, if any.
@@ -378,6 +365,7 @@ impl Session {
     fn end_block(&mut self, block: Option<Block>) {
         match block {
             Some(Block::Capabilities(list)) => self.server.capabilities = Some(list.capabilities()),
+            Some(Block::Discarded(_)) => {}
             Some(Block::Header(header)) => self.ready.push_back(Step::Emit(header.event())),
             _ => self.finish_request(),
         }

@@ -490,6 +490,39 @@ fn login_is_sent_if_required_after_a_missing_article() {
     assert!(server.received_text().iter().any(|line| line.starts_with("AUTHINFO PASS")));
 }
 
+/// A server may require a login at any time (RFC 4643 §2.2). The replies to articles requested ahead are discarded.
+#[test]
+fn login_is_sent_once_if_required_in_the_middle_of_a_range() {
+    let (cert, _files, trust) = trusted_certificate();
+    let once = |number: u64| {
+        NntpRule::on(&*format!("ARTICLE {number}"), NntpAction::Answer(b"480 Who?\r\n".to_vec())).nth(1)
+    };
+    for (first, last) in [(2, 2), (2, 9), (5, 6), (9, 9)] {
+        let config = NntpConfig::new().group(group_with_articles("g", 1..=9)).account("me", PASSWORD);
+        let config = (first..=last).fold(config, |config, number| config.rule(once(number)));
+        for (options, config, exit) in [
+            ("--insecure-auth", config.clone(), 0),
+            (&*trust, config.clone().starttls(&cert), 0),
+            ("", config, 67),
+        ] {
+            let server = start_server(config);
+            let options = format!("{options} -u me:{PASSWORD}");
+            let result = fetch_path(&server, &options, "g/1-9");
+            let numbers: Vec<u64> = (1..if exit == 0 { 10 } else { first }).collect();
+            assert_eq!(result.assert_exit(exit).stdout_text(), article_texts("g", &numbers), "{options}");
+            let login = if exit == 0 { expected_login(PASSWORD) } else { Vec::new() };
+            assert_eq!(login_commands(&server), login, "{options}: {:?}", server.received_text());
+            assert!(
+                !server
+                    .plaintext_commands()
+                    .iter()
+                    .any(|line| options.contains("cacert") && line.contains("AUTHINFO"))
+            );
+            assert_eq!(server.connections(), 1, "{options}");
+        }
+    }
+}
+
 /// The password was entered for the first URLs only.
 #[test]
 fn redirect_does_not_use_a_session_with_typed_password() {

@@ -1,7 +1,7 @@
 //! Articles as a body: one article, or those of a range of numbers, one after another.
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::ops::RangeInclusive;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -156,14 +156,19 @@ impl RemainingArticles {
     }
 }
 
+/// A TLS handshake on the connection.
+type Handshake = Pin<Box<dyn Future<Output = Result<NntpConnection, Error>> + Send>>;
+
 /// The bytes of articles as they arrive, in the requested format.
 struct ArticleSource {
     /// Chunks that were received while the header was read.
     read_ahead: VecDeque<Bytes>,
     /// Collects the header, while it is read for the date.
     header: Option<HeaderReader>,
-    /// `None` after the end.
+    /// `None` after the end, and during a handshake.
     connection: Option<NntpConnection>,
+    /// The handshake before a login that the server requires after the first article.
+    handshake: Option<Handshake>,
     converter: ArticleConverter,
     /// `None` for a single article.
     remaining: Option<RemainingArticles>,
@@ -181,6 +186,7 @@ impl ArticleSource {
             read_ahead: VecDeque::new(),
             header: None,
             connection: Some(connection),
+            handshake: None,
             converter: ArticleConverter::new(request.plan.options.format),
             remaining,
             notes: TerminatorCheck::default(),
@@ -204,6 +210,11 @@ impl ArticleSource {
     /// Returns the next chunk in the requested format, or `None` at the end.
     fn poll_converted(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
         loop {
+            if let Some(handshake) = &mut self.handshake {
+                let result = ready!(handshake.as_mut().poll(cx));
+                self.handshake = None;
+                self.connection = Some(result?);
+            }
             let Some(connection) = &mut self.connection else { return Poll::Ready(Ok(None)) };
             if let Some(remaining) = &mut self.remaining {
                 remaining.queue_requests(connection);
@@ -227,10 +238,18 @@ impl ArticleSource {
                     }
                 }
                 Step::Emit(Event::Head(_)) if self.remaining.is_some() => {}
+                Step::StartTls => self.start_tls(),
                 Step::Emit(Event::Rejected(rejection)) => self.skip_number(&rejection)?,
                 _ => return Poll::Ready(Err(unexpected_step_error())),
             }
         }
+    }
+
+    fn start_tls(&mut self) {
+        let (request, connection) = (self.request.clone(), self.connection.take());
+        self.handshake = connection.map(|connection| -> Handshake {
+            Box::pin(async move { connection.upgrade_to_tls(&request.plan, &request.ctx).await })
+        });
     }
 
     /// Skips a number without an article.

@@ -143,11 +143,17 @@ impl NntpConnection {
                     }
                 }
                 Step::StartTls => {
-                    self.inner = self.inner.upgrade_to_tls(&plan.host, &ctx.connector, &ctx.deadline).await?;
+                    self = self.upgrade_to_tls(plan, ctx).await?;
                 }
                 _ => return Err(unexpected_step_error()),
             }
         }
+    }
+
+    /// Starts TLS after STARTTLS.
+    pub(super) async fn upgrade_to_tls(mut self, plan: &NntpPlan, ctx: &RunContext) -> Result<Self, Error> {
+        self.inner = self.inner.upgrade_to_tls(&plan.host, &ctx.connector, &ctx.deadline).await?;
+        Ok(self)
     }
 
     fn queue_upcoming(&mut self, plan: &NntpPlan) {

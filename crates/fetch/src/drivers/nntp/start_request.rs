@@ -10,13 +10,16 @@ const SERVICE_CLOSING: u32 = 400;
 /// Sends the request on an idle connection, or on a new one if there is none or the server has closed it.
 pub(super) async fn start_request(request: &ActiveRequest) -> Result<FirstReply, Error> {
     let ActiveRequest { plan, ctx, cache } = request;
-    if let Some(connection) = cache.take_idle(plan, ctx) {
+    if let Some(mut connection) = cache.take_idle(plan, ctx) {
+        if cache.is_login_rejected(plan, ctx) {
+            connection.session_mut().withhold_login();
+        }
         match connection.send_requests(plan, ctx).await {
             // The server has closed the connection while it was idle.
             Err(error) if is_stale_connection_error(&error, ctx) => {}
             Ok(FirstReply::Rejected(rejection, _)) if rejection.code == Some(SERVICE_CLOSING) => {}
-            // The server requires a login, which must precede all requests on a connection, but here other requests are
-            // pending.
+            // The server requires a login that the session cannot send on this connection: the user may be asked for it
+            // on a new one, and no login is possible on a compressed connection.
             Ok(FirstReply::Rejected(rejection, _)) if rejection.code == Some(AUTHENTICATION_REQUIRED) => {}
             reply => return reply,
         }

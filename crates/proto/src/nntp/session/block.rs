@@ -21,6 +21,8 @@ const MAX_CAPABILITY_LINES: usize = 1000;
 #[derive(Debug)]
 pub(super) enum Block {
     Capabilities(CapabilityList),
+    /// An article that is requested again.
+    Discarded(DotBlockReader),
     Header(OverviewFromHeader),
     List(List),
     Raw(DotBlockReader, HeaderGuard),
@@ -30,6 +32,10 @@ impl Block {
     pub(super) fn article(part: ArticlePart) -> Self {
         let guard = HeaderGuard { is_over: part == ArticlePart::Body, length: 0 };
         Self::Raw(DotBlockReader::new("the article"), guard)
+    }
+
+    pub(super) const fn discarded_article() -> Self {
+        Self::Discarded(DotBlockReader::new("the article"))
     }
 
     pub(super) fn capabilities() -> Self {
@@ -53,6 +59,12 @@ impl Block {
     pub(super) fn step(&mut self, buffer: &mut RecvBuffer) -> Result<Step, WireError> {
         match self {
             Self::Capabilities(list) => list.step(buffer),
+            Self::Discarded(dots) => loop {
+                match dots.step(buffer)? {
+                    Step::Emit(_) => {}
+                    step => return Ok(step),
+                }
+            },
             Self::Header(header) => header.step(buffer),
             Self::List(list) => list.step(buffer),
             Self::Raw(dots, guard) => {

@@ -2,14 +2,39 @@
 
 use super::{ConnectionState, PendingReply, Progress, Session};
 use crate::nntp::command::Verb;
+use crate::nntp::{Login, NewsRequest};
 
 impl Session {
+    /// Returns `true` if a login could help after a 480 reply: no login was sent yet, and the connection allows one or
+    /// STARTTLS is still possible.
+    pub fn can_log_in(&self) -> bool {
+        let is_permitted =
+            self.options.is_secure || self.options.allow_plaintext_login || self.can_start_tls();
+        let is_known = self.server.is_logged_in || self.options.login.is_some();
+        self.state == ConnectionState::New && !is_known && is_permitted && !self.server.is_deflated
+    }
+
+    /// Sends a login, then `request` again, after the server has rejected `request` with 480.
+    pub fn log_in(&mut self, login: Login, request: NewsRequest) {
+        self.options.login = Some(login);
+        self.requests.push_front(request);
+        self.prepare_login();
+    }
+
+    /// Sends no login on this connection any more, because the server has rejected it elsewhere.
+    pub const fn withhold_login(&mut self) {
+        self.server.sent_login = true;
+    }
+
     /// Queues the commands that can resolve a refusal with `code`. Returns `true` if there are any; the current request
-    /// is then sent again. Each command is tried once, and only before requests are pipelined.
+    /// is then sent again. Each command is tried once, and only before requests are pipelined, except for a login.
     pub(super) fn prepare_retry(&mut self, code: u16) -> bool {
         // Neither STARTTLS nor a login is allowed on a compressed connection (RFC 8054 §2.2.2).
-        if self.state != ConnectionState::New || self.server.is_deflated {
+        if self.state == ConnectionState::Closed || self.server.is_deflated {
             return false;
+        }
+        if self.state == ConnectionState::Pipelining {
+            return code == 480 && self.prepare_late_login();
         }
         self.server.requires_login |= code == 480;
         match code {
@@ -23,6 +48,19 @@ impl Session {
             }
             _ => false,
         }
+    }
+
+    /// Queues a known login that the server requires after it has answered other requests (RFC 4643 §2.2). The pending
+    /// requests are sent again after it, the first one alone.
+    fn prepare_late_login(&mut self) -> bool {
+        let is_sendable =
+            self.options.login.is_some() && !self.server.sent_login && !self.progress.is_head_emitted;
+        if !is_sendable || !self.prepare_login() {
+            return false;
+        }
+        self.state = ConnectionState::New;
+        self.server.requires_login = true;
+        true
     }
 
     /// Queues a login, after STARTTLS if passwords may not be sent in clear text (RFC 4643 §2.2).
@@ -59,8 +97,14 @@ impl Session {
         self.preparing.extend(verbs);
         self.progress = Progress::default();
         self.sent_requests = 0;
+        let is_pipelining = self.state == ConnectionState::Pipelining;
         for asked in &mut self.pending {
-            *asked = PendingReply::Superseded;
+            *asked = match asked {
+                PendingReply::Command(verb @ (Verb::Article | Verb::Body | Verb::Head)) if is_pipelining => {
+                    PendingReply::SupersededArticle(*verb)
+                }
+                _ => PendingReply::Superseded,
+            };
         }
         true
     }

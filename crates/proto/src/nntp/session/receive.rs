@@ -34,6 +34,7 @@ impl Session {
         }
         match &asked {
             PendingReply::Greeting | PendingReply::Superseded => self.process_greeting(&asked, reply),
+            PendingReply::SupersededArticle(verb) => self.process_superseded_article(*verb, reply),
             PendingReply::Group(group) => self.process_group(group, &asked, reply),
             PendingReply::HeadOf(number) => self.process_head(*number, &asked, reply),
             PendingReply::Command(verb) => match verb {
@@ -189,11 +190,7 @@ impl Session {
         let Some(NewsRequest::Article(at, part)) = self.requests.front() else {
             return Err(reply.unexpected_error("a reply"));
         };
-        let expected = match verb_of(*part) {
-            Verb::Head => 221,
-            Verb::Body => 222,
-            _ => 220,
-        };
+        let expected = article_code(verb_of(*part));
         debug_assert_eq!(verb, verb_of(*part), "replies arrive in the order of the commands");
         if reply.code != expected {
             return self.reject_request_or_retry(asked, reply, "the article that was asked for");
@@ -203,6 +200,16 @@ impl Session {
         }
         self.block = Some(Block::article(*part));
         self.emit_head();
+        Ok(())
+    }
+
+    /// Discards the reply to an article that is requested again after a login.
+    fn process_superseded_article(&mut self, verb: Verb, reply: &Reply) -> Result<(), WireError> {
+        match reply.code {
+            code if code == article_code(verb) => self.block = Some(Block::discarded_article()),
+            400.. => {}
+            _ => return Err(reply.unexpected_error("an article or a refusal")),
+        }
         Ok(())
     }
 
@@ -267,6 +274,15 @@ impl Session {
             code if is_missing_article_code(code.into()) => Ok(()),
             _ => self.reject_request_or_retry(asked, reply, "a reply to HEAD"),
         }
+    }
+}
+
+/// Returns the code with which the article, its body or its header is sent (RFC 3977 §6.2).
+const fn article_code(verb: Verb) -> u16 {
+    match verb {
+        Verb::Head => 221,
+        Verb::Body => 222,
+        _ => 220,
     }
 }
 

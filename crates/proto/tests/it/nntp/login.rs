@@ -139,6 +139,61 @@ fn rejected_login_is_not_sent_again() {
     }
 }
 
+/// RFC 4643 §2.2: the server may require a login at any time.
+#[test]
+fn login_required_after_the_first_article_is_sent_after_the_pending_replies() {
+    let prefix = "A: g 1
+        A: g 2
+        A: body g 3
+        A: g 4
+        S: 200 hi
+        C: GROUP g
+        C: ARTICLE 1
+        S: 211 4 1 4 g
+        S: 220 1 <1@x>
+        S: one
+        S: .
+        = head
+        = body one|
+        = done
+        C: ARTICLE 2
+        C: BODY 3
+        C: ARTICLE 4
+        S: 480 who?";
+    let login = "S: 222 3 <3@x>
+        S: ..discarded
+        S: .
+        S: 480 who?
+        C: AUTHINFO USER me
+        S: 381 and?
+        C: AUTHINFO PASS canary";
+    let again = "S: 281 in
+        C: GROUP g
+        C: ARTICLE 2
+        S: 211 4 1 4 g
+        S: 220 2 <2@x>
+        S: .
+        = head
+        = done
+        C: BODY 3
+        C: ARTICLE 4
+        S: 222 3 <3@x>
+        S: three
+        S: .
+        = head
+        = body three|
+        = done";
+    check("login clear", &format!("{prefix}\n{login}\n{again}\nS: 423 no\n= refused 423 ARTICLE"));
+    // The login is sent once.
+    check("login clear", &format!("{prefix}\n{login}\n{again}\nS: 480 who?\n= refused 480 ARTICLE"));
+    check("login clear", &format!("{prefix}\n{login}\nS: 481 no\nX:\n= refused 481 AUTHINFO PASS\n= cut"));
+    check("login clear", &format!("{prefix}\nS: 220 3 <3@x>\n= unexpected"));
+    check("login clear", &format!("{prefix}\nS: 400 bye\nX:\n= refused 400\n= cut"));
+    // Without a login that may be sent, only this article is refused.
+    let others = "S: 430 no\n= refused 430 BODY\nS: 430 no\n= refused 430 ARTICLE";
+    check("", &format!("{prefix}\n= refused 480 ARTICLE\n{others}"));
+}
+
 #[test]
 fn login_rejected_with_483_sends_starttls_and_repeats_the_login() {
     let prefix = "A: <a@b>

@@ -311,8 +311,9 @@ fn data_after_the_terminator_belongs_to_no_article() {
 
 #[test]
 fn login_is_not_repeated_in_an_open_session() {
-    let rest = "A: <1@x>\nC: ARTICLE <1@x>\nS: 480 who?\n= refused 480 ARTICLE";
-    check_later(rest);
-    let (ask, rest) = rest.split_once('\n').expect("two lines");
-    check("login tls", &format!("{}\n{rest}", FIRST.replacen('\n', &format!("\n{ask}\n"), 1)));
+    check_later("A: <1@x>\nC: ARTICLE <1@x>\nS: 480 who?\n= refused 480 ARTICLE");
+    let login = "S: 480 who?\nC: AUTHINFO USER me\nS: 281 in\nC: ARTICLE <0@x>";
+    let first = FIRST.replacen('\n', "\nA: <1@x>\n", 1);
+    let first = first.replacen("C: ARTICLE <0@x>\n", &format!("C: ARTICLE <0@x>\n{login}\n"), 1);
+    check("login tls", &format!("{first}\nC: ARTICLE <1@x>\nS: 480 who?\n= refused 480 ARTICLE"));
 }
