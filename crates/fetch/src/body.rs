@@ -16,6 +16,7 @@ pub(crate) mod rate;
 pub(crate) mod reader;
 mod resumer;
 mod source;
+mod surplus;
 
 use std::fmt;
 use std::fs::File;
@@ -27,7 +28,6 @@ use futures_core::Stream;
 
 use bytes_source::BytesSource;
 pub(crate) use checks::MATCHING_SIZE;
-use checks::Surplus;
 pub(crate) use crlf_to_lf::CrlfToLf;
 pub(crate) use errors::{size_limit_error, truncated_error};
 pub(crate) use file_body::FileBody;
@@ -37,6 +37,7 @@ pub(crate) use proof::TerminatorCheck;
 pub(crate) use resumer::{Chunk, InterruptPosition, ResumeFuture, ResumedBody, Resumer};
 use resumer::{ResumeState, Tail};
 pub use source::ByteSource;
+use surplus::Surplus;
 
 use crate::body::limits::BodyLimits;
 use crate::kernel_pipe::KernelPipe;

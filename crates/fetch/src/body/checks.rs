@@ -2,22 +2,12 @@
 
 use std::borrow::Cow;
 
+use super::surplus::Surplus;
 use super::{Body, Chunk, Proof, ResumeState, Source, Tail, size_limit_error, truncated_error};
 use crate::{Code, Error, Phase};
 
 /// What an object lacks that has grown since its size was announced, as the name of a missing terminator.
 pub(crate) const MATCHING_SIZE: &str = "a size that matches the received bytes";
-
-/// What it means if a body has more bytes than announced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Surplus {
-    /// The server broke the protocol.
-    Misbehaviour,
-    /// The object grew after its size was reported.
-    Growth,
-    /// The object grew, or the server began at another offset than requested.
-    OtherOffset,
-}
 
 impl Body {
     /// Sets the size that a listing states for the object. A body whose completeness is only assumed and that ends
@@ -78,7 +68,7 @@ impl Body {
                     self.terminator_check.set_missing(MATCHING_SIZE);
                 }
                 (_, Some(expected)) if received > expected => {
-                    return Err(surplus_error(self.surplus, expected));
+                    return Err(self.surplus.error(expected));
                 }
                 _ => {}
             }
@@ -123,17 +113,4 @@ impl Body {
             Source::Stream(_) | Source::Failed => None,
         }
     }
-}
-
-/// Returns the error for more bytes than announced. A transfer may begin again from the start of an object that grew.
-fn surplus_error(surplus: Surplus, expected: u64) -> Error {
-    let (code, reason) = match surplus {
-        Surplus::OtherOffset => (
-            Code::Truncated,
-            "; it may have ignored the requested offset, or the object grew during the transfer",
-        ),
-        Surplus::Misbehaviour | Surplus::Growth => (Code::PeerMisbehaved, ""),
-    };
-    let detail = format!("the server sent more than the {expected} bytes it announced{reason}");
-    Error::new(code, Phase::Body, detail).with_invalid_body()
 }
