@@ -35,6 +35,7 @@ mod queue;
 mod queue_log;
 #[cfg(feature = "queue")]
 mod queue_verbs;
+mod refused_response;
 mod result_log;
 mod run_log;
 #[cfg(feature = "serve")]

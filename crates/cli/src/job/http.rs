@@ -30,8 +30,10 @@ pub(super) fn options(flags: &FetchFlags, given: &GivenOptions) -> Result<HttpOp
         _ => AuthMode::Preemptive,
     };
     options.index_as_listing = flags.list;
-    // Only a response that is delivered has headers for -w, -D, -v and --trace.
-    let needs_headers = flags.messages.write_out.is_some()
+    // Only a response that is delivered has headers for -i, -I, -w, -D, -v and --trace.
+    let needs_headers = flags.include
+        || flags.head
+        || flags.messages.write_out.is_some()
         || http.dump_header.is_some()
         || flags.messages.verbose > 0
         || flags.messages.trace.is_some();

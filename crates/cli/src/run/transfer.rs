@@ -16,6 +16,7 @@ use super::context::Run;
 use super::existing_file::{self, ExistingFile};
 use super::failures::may_refuse_only_head;
 use super::output_paths::Reserved;
+use super::refused_response::reject_error;
 use super::{checksum, copies, document_facts, dry_run, header_files, not_fetchable, notes, output, session};
 use crate::job::{Output, Transfer};
 use crate::render;
@@ -109,7 +110,7 @@ async fn run_stages(
     let mut response = document_facts::with_listed_size(response, report);
     report.meta = Some(response.meta.clone());
     header_files::dump_header(&response.meta, report.number, run)?;
-    reject_error(&mut response, run)?;
+    let file = reject_error(&mut response, file, transfer, run, report).await?;
     if exists && response.meta.has_unreadable_date {
         response.content = Content::Unchanged;
         notes::note_unreadable_date(transfer, run);
@@ -134,11 +135,6 @@ fn keep_complete(meta: Box<Meta>, run: &Run, report: &mut TransferReport) -> Res
     header_files::save_etag(Some(&meta), report.number, run)?;
     (report.meta, report.is_skipped) = (Some(meta), true);
     Ok(())
-}
-
-/// Fails with the error of an error response, unless its body is written.
-fn reject_error(response: &mut Response, run: &Run) -> Result<(), Error> {
-    response.status_error.take_if(|_| !run.options.writes_error_body).map_or(Ok(()), Err)
 }
 
 /// Returns `true` and records the target if a redirect shows that a mirror must not save this response: a page was
@@ -366,7 +362,7 @@ fn start_progress(run: &Run, transfer: &Transfer, report: &TransferReport) -> Tr
 }
 
 /// Returns the response in the form of `-I`, `-i` and `--format`. Rendered content cannot be resumed.
-fn with_output_format(response: Response, is_file: bool, run: &Run) -> Response {
+pub(super) fn with_output_format(response: Response, is_file: bool, run: &Run) -> Response {
     let format = run.options.format;
     let is_on_terminal = run.log.stdout_is_terminal && !is_file;
     // With -o -, the output to a terminal is not sanitised, because the object may be binary.

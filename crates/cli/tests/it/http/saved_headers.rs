@@ -209,6 +209,37 @@ fn headers_of_an_http_error_are_reported() {
 }
 
 #[test]
+fn headers_of_an_http_error_and_of_its_redirects_are_printed_before_it_fails() {
+    let server = http_server(|request| match request.path().as_str() {
+        "/from" => HttpResponse::new(302).header("Location", "/gone").header("X-At", "from"),
+        _ => HttpResponse::new(404).header("X-At", "gone").body("page"),
+    });
+    let (dir, url) = (temp_dir(), server.url("/from"));
+    for option in ["-I", "-i"] {
+        for output in [&[][..], &["-o", "/dev/stdout"], &["-Z"]] {
+            let result = run_fetch_url_in(dir.path(), [&[option, url.as_str()][..], output].concat());
+            let text = result.assert_exit(78).stdout_text();
+            let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} is missing: {text}"));
+            assert!(at("HTTP/1.1 302") == 0 && at("X-At: from") < at("\n\nHTTP/1.1 404"), "{text}");
+            assert!(at("404") < at("X-At: gone") && text.ends_with("\n\n"), "{text}");
+            assert!(!text.contains("page"), "{text}");
+        }
+        // A file is not replaced by the header of an error.
+        for output in [&["-o", "file"][..], &["-O", "-J"], &["-o", "/dev/null"]] {
+            let result = run_fetch_url_in(dir.path(), [&[option, url.as_str()][..], output].concat());
+            assert!(result.assert_exit(78).stdout.is_empty(), "{output:?}: {result:?}");
+            assert!(entry_names(dir.path()).is_empty(), "{output:?}");
+        }
+        let result = run_fetch_url_in(dir.path(), [option, "-w", "%{size_download}", &url]);
+        assert!(result.assert_exit(78).stdout_text().ends_with("\n\n0"), "{result:?}");
+        let result = run_fetch_url_in(dir.path(), [option, "--fail-with-body", &url]);
+        assert_eq!(result.assert_exit(78).stdout_text().matches("HTTP/1.1 404").count(), 1, "{result:?}");
+    }
+    let json = run_fetch_url_in(dir.path(), ["-I", "--format", "json", &url]);
+    assert_eq!(json.assert_exit(78).stdout_text().lines().count(), 1, "{json:?}");
+}
+
+#[test]
 fn error_with_a_body_that_cannot_be_decoded_is_the_same_with_and_without_reported_headers() {
     let server = http_server(|_| HttpResponse::new(404).header("Content-Encoding", "unknown").body("x"));
     for options in [&["--compressed"][..], &["--compressed", "-v"], &["--compressed", "-w", "%{http_code}"]] {
