@@ -125,7 +125,8 @@ impl Request {
     }
 
     /// Requests the rest of a partial download. If the object has changed or the server cannot resume, the whole
-    /// object is returned; `Meta::offset` is the offset of the first byte of the body.
+    /// object is returned; `Meta::offset` is the offset of the first byte of the body. With [`Request::range`], the
+    /// partial download is one of that range: its rest is requested, or else the whole range.
     #[must_use]
     pub fn resuming(mut self, resume: Option<Resume>) -> Self {
         if resume.is_some() || self.0.resume.is_some() {
@@ -318,12 +319,6 @@ impl Request {
     /// Returns the retry rules of the policy, or no retries if they are switched off for this request.
     pub(crate) fn retry_rules(&self, policy: Retry) -> Retry {
         if self.0.is_tried_once { Retry::never() } else { policy }
-    }
-
-    /// Removes the byte range.
-    pub(crate) fn without_range(mut self) -> Self {
-        self.parts_mut().range = None;
-        self
     }
 
     /// Returns `true` if the request goes to a gateway that the caller configured.

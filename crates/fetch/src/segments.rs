@@ -322,7 +322,7 @@ impl Object {
             };
             let is_growing = segment.last + 1 == self.size && may_have_grown(&response.meta);
             let body = if is_growing { body.accepting_growth() } else { body };
-            if let Err(error) = read_segment(index, body, assembly).await {
+            if let Err(error) = read_segment(index, body.without_resumer(), assembly).await {
                 let reached = locked(assembly).segments[index].next_offset;
                 retry_state.backoff(&request.original, error, reached, &self.deadline).await?;
             }

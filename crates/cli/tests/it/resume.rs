@@ -5,6 +5,7 @@ mod continue_at;
 mod copies;
 mod existing_files;
 mod growing_files;
+mod ranges;
 mod segments;
 mod unknown_sizes;
 mod within_a_run;

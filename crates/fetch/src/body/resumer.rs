@@ -71,6 +71,14 @@ pub(super) enum ResumeState {
     Running { future: ResumeFuture, may_restart: bool },
 }
 
+impl Body {
+    /// Returns a body that fails when it breaks off. The consumer requests the rest by itself.
+    pub(crate) fn without_resumer(mut self) -> Self {
+        self.resume_state = ResumeState::None;
+        self
+    }
+}
+
 /// The last [`Resume::TAIL`] bytes of a body.
 #[derive(Default)]
 pub(super) struct Tail(Vec<u8>);

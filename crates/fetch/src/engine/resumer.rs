@@ -1,5 +1,5 @@
 //! Resumes a body that breaks off: from the same offset if the object is proven to be unchanged, otherwise
-//! from offset 0 if the consumer can discard the bytes that it has.
+//! from the start of the object, or of the requested range, if the consumer can discard the bytes that it has.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::settings::Settings;
 use crate::Deadline;
 use crate::body::{InterruptPosition, ResumeFuture, ResumedBody, Resumer};
 use crate::resume::resource_key;
-use crate::{ByteRange, Content, Error, Meta, Response, Resume, Validator};
+use crate::{ByteRange, Code, Content, Error, Meta, Phase, Response, Resume, Validator};
 
 /// The resumer of one response.
 struct EngineResumer {
@@ -22,8 +22,6 @@ struct EngineResumer {
     deadline: Deadline,
     retries: RetryState,
     object: ReceivedObject,
-    /// The caller requested a byte range, so the body may not start at offset 0 of the object.
-    is_range_request: bool,
 }
 
 /// The properties of the object that are needed to request the rest of it.
@@ -46,11 +44,18 @@ impl ReceivedObject {
         }
     }
 
-    /// Returns the resume data for `offset`, or `None` if the response cannot be resumed.
-    fn resume_data(&self, InterruptPosition { offset, tail }: InterruptPosition) -> Option<Resume> {
+    /// Returns the resume data for `offset`, or `None` if the response cannot be resumed, or no byte of `range` is left
+    /// to request.
+    fn resume_data(
+        &self,
+        InterruptPosition { offset, tail }: InterruptPosition,
+        range: Option<ByteRange>,
+    ) -> Option<Resume> {
         let validator = self.validator.clone().filter(|_| self.is_resumable && offset > 0)?;
         let resource = Some(resource_key(&self.url));
-        Some(Resume { offset, size: self.size, validator, resource, tail })
+        let resume = Resume { offset, size: self.size, validator, resource, tail };
+        let last = range.and_then(ByteRange::last_offset);
+        last.is_none_or(|last| resume.request_offset() <= last).then_some(resume)
     }
 }
 
@@ -63,36 +68,15 @@ pub(super) fn with_resumer(
     retries: RetryState,
 ) -> Response {
     let Response { meta, content, status_error } = response;
-    let is_range_request = start.request.wanted_range().is_some();
-    let content = match (content, resumable_start(start)) {
-        (Content::Body(body), Some(start)) if status_error.is_none() => {
+    let content = match content {
+        Content::Body(body) if status_error.is_none() => {
             let object = ReceivedObject::new(&meta);
-            let resumer = EngineResumer {
-                settings: settings.clone(),
-                start,
-                deadline,
-                retries,
-                object,
-                is_range_request,
-            };
+            let resumer = EngineResumer { settings: settings.clone(), start, deadline, retries, object };
             Content::Body(body.resumed_by(Box::new(resumer)))
         }
-        (content, _) => content,
+        content => content,
     };
     Response { meta, content, status_error }
-}
-
-/// Removes an open byte range (`FIRST-`), which the resume offset replaces. Returns `None` if the range cannot
-/// be resumed.
-fn resumable_start(start: ChainStart) -> Option<ChainStart> {
-    match start.request.wanted_range() {
-        None => Some(start),
-        Some(ByteRange::Span { last: None, .. }) => {
-            let request = start.request.clone().without_range();
-            Some(start.with_request(request))
-        }
-        Some(_) => None,
-    }
 }
 
 impl Resumer for EngineResumer {
@@ -116,15 +100,15 @@ impl EngineResumer {
         position: InterruptPosition,
         may_restart: bool,
     ) -> Result<ResumedBody, Error> {
-        let offset = position.offset;
-        let resume = self.object.resume_data(position);
+        let (offset, range) = (position.offset, self.start.request.wanted_range());
+        let resume = self.object.resume_data(position, range);
         // If the body cannot be continued, a restart requires `Meta::is_repeatable` or `--retry-all-errors`, because
         // the object may have changed. A request that failed because of this client's pipelining is sent again if no
         // byte was delivered.
         let is_untouched = offset == 0 && error.allows_restart();
         let is_repeatable =
             resume.is_some() || self.object.is_repeatable || self.settings.policy.retry.all_errors;
-        let may_restart = !self.is_range_request && (is_untouched || may_restart && is_repeatable);
+        let may_restart = is_untouched || may_restart && is_repeatable;
         // The bytes before the error may be wrong if the server began at another offset.
         let resume = resume.filter(|_| !error.has_invalid_body());
         if resume.is_none() && !may_restart {
@@ -135,14 +119,20 @@ impl EngineResumer {
         self.retries.backoff(&self.start.request, error, start, &self.deadline).await?;
         let request = self.start.request.clone().resuming(resume.clone());
         let start = self.start.clone().with_request(request);
-        let followed = follow_redirects(&self.settings, start, self.deadline, &mut self.retries).await?;
-        let response = followed.response;
+        let followed = follow_redirects(&self.settings, start, self.deadline, &mut self.retries).await;
+        let response = match followed {
+            Err(error) if range.is_some() && error.code() == Code::RangeRefused => {
+                return Err(range_refused_error(code, &reason, &error));
+            }
+            followed => followed?.response,
+        };
         if let Some(refusal) = response.status_error {
             return Err(refusal);
         }
         let is_same = is_continuation(&response.meta, resume.as_ref());
         let Content::Body(body) = response.content else { return Err(object_changed_error(code, &reason)) };
-        let is_restart = may_restart && response.meta.offset == 0;
+        let first = range.map_or(Some(0), |range| range.first_offset(response.meta.head.size));
+        let is_restart = may_restart && first == Some(response.meta.offset);
         if !is_same && !is_restart {
             let ignores_ranges =
                 response.meta.offset == 0 && response.meta.validator == self.object.validator;
@@ -169,15 +159,21 @@ fn detail_of(error: &Error) -> String {
 }
 
 /// Returns the error for a server that sends the whole unchanged object again after a part of it was delivered.
-fn ranges_ignored_error(code: crate::Code, reason: &str) -> Error {
+fn ranges_ignored_error(code: Code, reason: &str) -> Error {
     let detail = format!("{reason}; cannot resume, because the server has ignored the byte range");
-    Error::new(code, crate::Phase::Body, detail).as_permanent()
+    Error::new(code, Phase::Body, detail).as_permanent()
+}
+
+/// Returns the error for a server that no longer sends the range of which a part was delivered.
+fn range_refused_error(code: Code, reason: &str, refusal: &Error) -> Error {
+    let detail = format!("{reason}; cannot resume: {refusal}");
+    Error::new(code, Phase::Body, detail).as_permanent()
 }
 
 /// Returns the error for an object that has changed after a part of it was delivered.
-fn object_changed_error(code: crate::Code, reason: &str) -> Error {
+fn object_changed_error(code: Code, reason: &str) -> Error {
     let detail = format!("{reason}; cannot resume, because the object on the server has changed");
-    Error::new(code, crate::Phase::Body, detail).as_permanent()
+    Error::new(code, Phase::Body, detail).as_permanent()
 }
 
 #[cfg(test)]
@@ -189,7 +185,7 @@ mod tests {
         let mut meta = Meta::new(fetch_url_core::parse("http://h/x").expect("a URL").into_owned().url);
         (meta.is_resumable, meta.validator) = (true, Some(Validator::ETag("\"1\"".to_owned())));
         let at = |meta: &Meta, offset| {
-            ReceivedObject::new(meta).resume_data(InterruptPosition { offset, tail: Vec::new() })
+            ReceivedObject::new(meta).resume_data(InterruptPosition { offset, tail: Vec::new() }, None)
         };
         assert!(at(&meta, 0).is_none());
         assert_eq!(at(&meta, 1).map(|resume| resume.offset), Some(1));

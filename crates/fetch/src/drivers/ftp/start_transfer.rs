@@ -133,7 +133,7 @@ async fn handle_transfer_reply(
         _ => return Err(unexpected_step_error().into()),
     };
     meta.offset = if is_from_start { 0 } else { first };
-    if meta.offset != first && plan.resume.is_none() {
+    if meta.offset != first && plan.range.is_some() {
         return Err(range_refused("the server does not support REST").into());
     }
     if meta.offset != first {

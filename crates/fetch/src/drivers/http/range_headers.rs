@@ -5,7 +5,7 @@ use fetch_url_proto::http_date;
 use http::HeaderMap;
 use http::header::{CONTENT_RANGE, DATE, ETAG, LAST_MODIFIED};
 
-use crate::{ByteRange, Validator};
+use crate::{ByteRange, Resume, Validator};
 
 /// A Last-Modified time is a strong validator only if it is this much older than the response (RFC 9110 §8.8.2.2).
 const STRONG_AFTER_SECONDS: i64 = 60;
@@ -17,6 +17,11 @@ pub(super) fn range_header_value(range: ByteRange) -> String {
         ByteRange::Span { first, last: None } => format!("bytes={first}-"),
         ByteRange::Suffix(count) => format!("bytes=-{count}"),
     }
+}
+
+/// Returns the range of the rest of a partial download: of `range`, or of the object.
+pub(super) fn rest_of(range: Option<ByteRange>, resume: &Resume) -> ByteRange {
+    ByteRange::Span { first: resume.request_offset(), last: range.and_then(ByteRange::last_offset) }
 }
 
 /// Returns the value of If-Range.

@@ -12,7 +12,7 @@ use super::content_coding::ACCEPTED_CODINGS;
 use super::options::{HeaderField, HttpOptions};
 use super::range_headers;
 use crate::credentials::secret::is_secret_field;
-use crate::{ByteRange, Code, Condition, Error, Phase, Request};
+use crate::{Code, Condition, Error, Phase, Request};
 
 const DEFAULT_USER_AGENT: &str = concat!("fetch-url/", env!("CARGO_PKG_VERSION"));
 
@@ -37,8 +37,9 @@ pub(super) fn request_headers(request: &Request, options: &HttpOptions) -> Resul
     headers.insert(USER_AGENT, HeaderValue::from_static(DEFAULT_USER_AGENT));
     headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
     let resume = request.resume();
-    let resumed = resume.map(|resume| ByteRange::Span { first: resume.request_offset(), last: None });
-    if let Some(range) = resumed.or(request.wanted_range()).filter(|_| request.want() != crate::Want::Head) {
+    let wanted = request.wanted_range();
+    let rest = resume.map(|resume| range_headers::rest_of(wanted, resume));
+    if let Some(range) = rest.or(wanted).filter(|_| request.want() != crate::Want::Head) {
         // With a content coding, the range would count the bytes of the encoded form.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         headers.insert(RANGE, generated_header_value(&range_headers::range_header_value(range))?);

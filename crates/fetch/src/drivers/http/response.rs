@@ -14,7 +14,7 @@ use super::exchange::ReceivedFields;
 use super::index_page;
 use super::options::{HeaderField, HttpOptions};
 use super::plan::HttpPlan;
-use super::range_headers::{ContentRange, parse_decimal, validator_from_headers};
+use super::range_headers::{ContentRange, parse_decimal, rest_of, validator_from_headers};
 use super::response_body::ResponseBody;
 use super::secrets::{mask_request_secrets, request_secrets};
 use super::status_error::status_error;
@@ -70,7 +70,7 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
             response.status_error = Some(refusal);
             Ok(Outcome::Response(response))
         }
-        _ if plan.range.is_some() && plan.resume.is_none() => {
+        _ if plan.range.is_some() => {
             let error = Error::new(Code::RangeRefused, Phase::Request, "the server does not support ranges");
             Err(error.with_reply(reply.as_bytes()))
         }
@@ -191,7 +191,7 @@ fn partial_response(plan: &HttpPlan, response: IncomingResponse, reply: String) 
         return Err(refused(Code::RangeRefused, "206 without a valid Content-Range"));
     };
     let is_requested = match &plan.resume {
-        Some(resume) => continues_resume(resume, first, last, size, response.headers()),
+        Some(resume) => continues_resume(plan, resume, (first, last, size), response.headers()),
         None => plan.range.is_some_and(|range| satisfies_range(range, first, last, size)),
     };
     let has_range_length = content_length(&response).is_none_or(|length| length == last - first + 1);
@@ -214,13 +214,18 @@ fn part_of_own_range(plan: &HttpPlan, response: IncomingResponse, reply: String)
     build_response(plan, response, meta, length)
 }
 
-/// Returns `true` if a part continues the partial download: it has the same validator and size, and starts where the
-/// request does (RFC 9110 §15.3.7.3). Checked because some servers ignore If-Range.
-fn continues_resume(resume: &Resume, first: u64, last: u64, size: Option<u64>, headers: &HeaderMap) -> bool {
-    first == resume.request_offset()
+/// Returns `true` if a part continues the partial download: it has the same validator and size, and starts and ends where
+/// the request does (RFC 9110 §15.3.7.3). Checked because some servers ignore If-Range.
+fn continues_resume(
+    plan: &HttpPlan,
+    resume: &Resume,
+    (first, last, size): (u64, u64, Option<u64>),
+    headers: &HeaderMap,
+) -> bool {
+    let is_requested = size.is_some() && satisfies_range(rest_of(plan.range, resume), first, last, size);
+    is_requested
         && !has_content_coding(headers)
         && validator_from_headers(headers).as_ref() == Some(&resume.validator)
-        && size.is_some_and(|size| last + 1 == size)
         && (resume.size.is_none() || resume.size == size)
 }
 
