@@ -71,6 +71,11 @@ enum DigestState {
 }
 
 impl Digest {
+    /// Returns the state for SHA-512/256, which only HTTP Digest authentication uses.
+    pub(crate) fn sha512_256() -> Self {
+        Self(DigestState::Provider(provider::Context::new(&provider::SHA512_256)))
+    }
+
     pub(crate) fn new(algorithm: Algorithm) -> Self {
         let provided = match algorithm {
             Algorithm::Md5 => return Self(DigestState::Md5(Md5::new())),

@@ -11,12 +11,13 @@ use crate::{Code, Credential, Error, Phase};
 pub(super) fn basic_authorization(login: &Credential) -> Result<HeaderValue, Error> {
     let user = ForbiddenSet::BASIC_USER.check("user", login.user())?;
     let password = ForbiddenSet::LINE.check("password", login.expose_password().unwrap_or_default())?;
-    sensitive_header_value(&format!("Basic {}", STANDARD.encode([user, b":", password].concat())))
+    let login = STANDARD.encode([user, b":", password].concat());
+    sensitive_header_value(format!("Basic {login}").as_bytes())
 }
 
 /// Returns a header value that is marked as sensitive, so that traces mask it.
-pub(super) fn sensitive_header_value(text: &str) -> Result<HeaderValue, Error> {
-    let mut value = HeaderValue::from_bytes(text.as_bytes())
+pub(super) fn sensitive_header_value(value: &[u8]) -> Result<HeaderValue, Error> {
+    let mut value = HeaderValue::from_bytes(value)
         .map_err(|error| Error::new(Code::AuthNeeded, Phase::Request, error.to_string()))?;
     value.set_sensitive(true);
     Ok(value)

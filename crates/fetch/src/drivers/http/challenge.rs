@@ -7,6 +7,7 @@ use http_auth::digest::{Algorithm as DigestAlgorithm, DigestClient, Qop};
 use http_auth::{ChallengeRef, PasswordClient, PasswordParams};
 
 use super::authorization::{basic_authorization, sensitive_header_value};
+use super::digest_realm::OriginalRealm;
 use super::options::AuthMode;
 use super::plan::HttpPlan;
 use crate::sink::digest::Digest;
@@ -45,7 +46,7 @@ pub(super) async fn authorization_after_challenge(
         return Ok(None);
     };
     let Some(login) = credential_or_prompt(plan, headers, ctx).await? else { return Ok(None) };
-    respond_to_challenge(&mut client, plan, &login).map(|authorization| Some((authorization, login)))
+    respond_to_challenge(&mut client, plan, headers, &login).map(|authorization| Some((authorization, login)))
 }
 
 /// Returns `true` if the request was sent without a login because only Digest is allowed, and the server offers no Digest
@@ -59,7 +60,7 @@ pub(super) fn lacks_digest(plan: &HttpPlan, headers: &HeaderMap) -> bool {
 
 /// Returns a client for the strongest challenge that takes a user name and a password, and that `auth` allows.
 fn challenge_client(headers: &HeaderMap, auth: AuthMode) -> Option<PasswordClient> {
-    let texts: Vec<String> = headers.get_all(WWW_AUTHENTICATE).iter().map(challenge_text).collect();
+    let texts = challenge_texts(headers);
     let builder = texts.iter().fold(PasswordClient::builder(), |builder, text| builder.challenges(text));
     let is_allowed =
         |client: &PasswordClient| auth != AuthMode::DigestOnly || matches!(client, PasswordClient::Digest(_));
@@ -67,8 +68,12 @@ fn challenge_client(headers: &HeaderMap, auth: AuthMode) -> Option<PasswordClien
     builder.build().ok().filter(is_allowed)
 }
 
-/// Returns a challenge as text. A realm may hold any bytes; each byte outside printable ASCII becomes `?` if the
-/// parser rejects the text otherwise.
+fn challenge_texts(headers: &HeaderMap) -> Vec<String> {
+    headers.get_all(WWW_AUTHENTICATE).iter().map(challenge_text).collect()
+}
+
+/// Returns a challenge as text of the same length. A realm may hold any bytes; each byte outside printable ASCII becomes
+/// `?` if the parser rejects the text otherwise.
 fn challenge_text(challenge: &HeaderValue) -> String {
     if let Ok(text) = std::str::from_utf8(challenge.as_bytes())
         && let Some(text) = with_canonical_algorithm(text)
@@ -100,8 +105,8 @@ fn with_canonical_algorithm(text: &str) -> Option<String> {
 
 /// Returns `true` if a Digest challenge accepts the password, but not the nonce.
 fn has_stale_nonce(headers: &HeaderMap) -> bool {
-    let mut texts = headers.get_all(WWW_AUTHENTICATE).iter().map(challenge_text);
-    texts.any(|text| http_auth::parse_challenges(&text).is_ok_and(|all| all.iter().any(is_stale)))
+    let texts = challenge_texts(headers);
+    texts.iter().any(|text| http_auth::parse_challenges(text).is_ok_and(|all| all.iter().any(is_stale)))
 }
 
 fn is_stale(challenge: &ChallengeRef<'_>) -> bool {
@@ -139,6 +144,7 @@ fn challenge_realm(headers: &HeaderMap) -> Option<String> {
 fn respond_to_challenge(
     client: &mut PasswordClient,
     plan: &HttpPlan,
+    headers: &HeaderMap,
     login: &Credential,
 ) -> Result<HeaderValue, Error> {
     let PasswordClient::Digest(digest) = client else { return basic_authorization(login) };
@@ -158,7 +164,12 @@ fn respond_to_challenge(
         method: plan.method.as_str(),
         body: protected.as_ref().map(String::as_bytes),
     };
-    sensitive_header_value(&digest.respond(&params).map_err(|why| failed(&why))?)
+    let challenges: Vec<&HeaderValue> = headers.get_all(WWW_AUTHENTICATE).iter().collect();
+    let realm = OriginalRealm::of(digest, &challenges, &challenge_texts(headers));
+    let answer = digest.respond(&params).map_err(|why| failed(&why))?;
+    let Some(realm) = realm else { return sensitive_header_value(answer.as_bytes()) };
+    let answer = realm.replace_in(&answer, digest, &params);
+    sensitive_header_value(&answer.ok_or_else(|| failed("the realm of the server is not ASCII"))?)
 }
 
 /// Returns the digest of the body for `qop=auth-int`, which is used only if the server does not offer `auth`. The client

@@ -163,7 +163,7 @@ fn add_proxy_authorization<B>(
     }
     let Some(proxy) = ctx.connector.proxy_for(&plan.host)? else { return Ok(()) };
     if let Some(value) = proxy.authorization()? {
-        let value = authorization::sensitive_header_value(&value)?;
+        let value = authorization::sensitive_header_value(value.as_bytes())?;
         request.headers_mut().insert(PROXY_AUTHORIZATION, value);
     }
     Ok(())

@@ -15,6 +15,7 @@ mod content_disposition;
 pub(crate) mod cookie_jar;
 mod cookie_store;
 mod decoded_body;
+mod digest_realm;
 mod direct_transport;
 pub(crate) mod duplicates;
 mod exchange;
