@@ -26,14 +26,16 @@ use variables::{VARIABLES, meta};
 pub(crate) struct WriteOut(Vec<Piece>);
 
 impl WriteOut {
-    /// Parses the value of `-w`: a format, or `@FILE` to read it from a file, `@-` from standard input.
+    /// Parses the value of `-w`: a format, or `@FILE` to read it from a file, `@-` from standard input. The CR and LF of
+    /// the file are not part of the format, as in curl.
     pub(crate) fn read(format: &str) -> Result<Self, Error> {
         let Some(path) = format.strip_prefix('@') else { return Self::parse(format) };
         let read = match path {
             "-" => io::read_to_string(stdin_for("-w")?),
             path => std::fs::read_to_string(path),
         };
-        Self::parse(&read.map_err(|error| usage_error(format!("-w: {path}: {error}")))?)
+        let text = read.map_err(|error| usage_error(format!("-w: {path}: {error}")))?;
+        Self::parse(&text.replace(['\r', '\n'], ""))
     }
 
     fn parse(text: &str) -> Result<Self, Error> {
