@@ -267,7 +267,8 @@ pub struct FetchFlags {
     pub limit_rate: Option<u64>,
     /// Abort transfers slower than SIZE bytes per second for the time of -y
     ///
-    /// The default is 1 if only -y is given.
+    /// The default is 1 if only -y is given. The time begins when the connection is open; the bytes of bodies count, sent
+    /// and received.
     #[arg(short = 'Y', long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size, help_heading = "Time and size")]
     pub speed_limit: Option<u64>,
     /// Time in seconds for -Y

@@ -15,6 +15,7 @@ mod drain;
 pub(crate) mod gateway;
 pub(crate) mod host_limiter;
 pub(crate) mod list_all;
+mod min_rate;
 pub(crate) mod redirect_policy;
 mod redirects;
 mod request_loop;

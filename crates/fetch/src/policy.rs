@@ -139,7 +139,8 @@ pub struct Limits {
     /// The maximum transfer rate of all bodies of a fetcher together, in bytes per second. Clones of the fetcher share
     /// it. 0 means no limit.
     pub max_rate: Option<u64>,
-    /// The minimum transfer rate; slower bodies fail with [`Code::TimedOut`](crate::Code::TimedOut).
+    /// The minimum transfer rate, sent and received, from the connection on; slower transfers fail with
+    /// [`Code::TimedOut`](crate::Code::TimedOut).
     pub min_rate: Option<MinRate>,
     /// Rejects bodies whose end the protocol cannot prove ([`Proof::Assumed`](crate::Proof::Assumed)) with
     /// [`Code::Truncated`](crate::Code::Truncated).

@@ -131,7 +131,7 @@ pub(crate) struct RateLimiter {
 
 /// The minimum rate, measured over intervals of `time`.
 #[derive(Debug)]
-struct MinRateCheck {
+pub(crate) struct MinRateCheck {
     bytes_per_second: u64,
     time: Duration,
     /// Start of the current interval; `received` counts the bytes since then.
@@ -142,19 +142,46 @@ struct MinRateCheck {
     timer: Timer,
 }
 
-impl RateLimiter {
-    /// Returns `None` if there is neither a rate limit nor a minimum rate. A minimum rate over no time is none.
-    pub(crate) fn new(limits: &Limits, max_rate: Option<Arc<SharedRate>>) -> Option<Self> {
-        let now = Instant::now();
-        let min_rate = limits.min_rate.filter(|min_rate| !min_rate.time.is_zero());
-        let min_rate = min_rate.map(|min_rate| MinRateCheck {
+impl MinRateCheck {
+    /// Starts the first interval. Returns `None` if there is no minimum rate; one over no time is none.
+    pub(crate) fn start(limits: &Limits) -> Option<Self> {
+        let min_rate = limits.min_rate.filter(|min_rate| !min_rate.time.is_zero())?;
+        Some(Self {
             bytes_per_second: min_rate.bytes_per_second,
             time: min_rate.time,
-            started: now,
+            started: Instant::now(),
             received: 0,
             sent: 0,
             timer: Timer::default(),
-        });
+        })
+    }
+
+    /// Records the total number of bytes of the request body that were sent since the start.
+    pub(crate) fn record_sent(&mut self, total: u64) {
+        self.received = self.received.saturating_add(total.saturating_sub(self.sent));
+        self.sent = total;
+    }
+
+    /// Returns `Ready` with `Code::TimedOut` when an interval had fewer bytes than the minimum rate requires.
+    pub(crate) fn poll_too_slow(&mut self, phase: Phase, cx: &mut Context<'_>) -> Poll<Error> {
+        loop {
+            ready!(self.timer.poll_after(self.started, self.time, cx));
+            let wanted = self.time.as_secs_f64() * self.bytes_per_second as f64;
+            let delay = self.started.elapsed().saturating_sub(self.time);
+            if (self.received as f64) < wanted && !is_suspension(delay) {
+                let (rate, time) = (self.bytes_per_second, self.time.as_secs_f64());
+                let detail = format!("the transfer was slower than {rate} bytes per second for {time} s");
+                return Poll::Ready(Error::new(Code::TimedOut, phase, detail));
+            }
+            (self.started, self.received) = (Instant::now(), 0);
+        }
+    }
+}
+
+impl RateLimiter {
+    /// Returns `None` if there is neither a rate limit nor a minimum rate. A minimum rate over no time is none.
+    pub(crate) fn new(limits: &Limits, max_rate: Option<Arc<SharedRate>>) -> Option<Self> {
+        let min_rate = MinRateCheck::start(limits);
         let is_any = max_rate.is_some() || min_rate.is_some();
         is_any.then(|| Self { share: max_rate.map(Share::new), timer: Timer::default(), min_rate })
     }
@@ -186,25 +213,14 @@ impl RateLimiter {
     /// Records the total number of bytes of the request body that were sent meanwhile. They count for the minimum rate.
     pub(super) fn record_sent(&mut self, total: u64) {
         if let Some(min_rate) = &mut self.min_rate {
-            min_rate.received = min_rate.received.saturating_add(total.saturating_sub(min_rate.sent));
-            min_rate.sent = total;
+            min_rate.record_sent(total);
         }
     }
 
     /// Returns `Ready` with `Code::TimedOut` when an interval had fewer bytes than the minimum rate requires.
     pub(super) fn poll_too_slow(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
         let Some(min_rate) = &mut self.min_rate else { return Poll::Pending };
-        loop {
-            ready!(min_rate.timer.poll_after(min_rate.started, min_rate.time, cx));
-            let wanted = min_rate.time.as_secs_f64() * min_rate.bytes_per_second as f64;
-            let delay = min_rate.started.elapsed().saturating_sub(min_rate.time);
-            if (min_rate.received as f64) < wanted && !is_suspension(delay) {
-                let (rate, time) = (min_rate.bytes_per_second, min_rate.time.as_secs());
-                let detail = format!("the transfer was slower than {rate} bytes per second for {time} s");
-                return Poll::Ready(Error::new(Code::TimedOut, Phase::Body, detail));
-            }
-            (min_rate.started, min_rate.received) = (Instant::now(), 0);
-        }
+        min_rate.poll_too_slow(Phase::Body, cx)
     }
 }
 

@@ -2,6 +2,8 @@
 //! the server of the caller's URL.
 
 use std::fmt;
+use std::future::Future;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fetch_url_core::Url;
@@ -22,6 +24,32 @@ struct Allowed {
     credentials: Credentials,
     /// The login that the request has used last.
     used: Arc<Mutex<Option<Credential>>>,
+    /// The number of questions that have no answer yet.
+    open: Arc<AtomicUsize>,
+}
+
+impl Allowed {
+    /// Waits for the answer to a question.
+    async fn open_while<T>(&self, answer: impl Future<Output = T>) -> T {
+        let _open = OpenQuestion::new(&self.open);
+        answer.await
+    }
+}
+
+/// A question that has no answer yet.
+struct OpenQuestion<'o>(&'o AtomicUsize);
+
+impl<'o> OpenQuestion<'o> {
+    fn new(open: &'o AtomicUsize) -> Self {
+        open.fetch_add(1, Ordering::Relaxed);
+        Self(open)
+    }
+}
+
+impl Drop for OpenQuestion<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl PasswordPrompt {
@@ -36,6 +64,7 @@ impl PasswordPrompt {
         Self(origin.filter(|_| credentials.prompter().is_some()).map(|_| Allowed {
             credentials: credentials.clone(),
             used: Arc::new(Mutex::new(login.cloned())),
+            open: Arc::default(),
         }))
     }
 
@@ -52,9 +81,9 @@ impl PasswordPrompt {
         realm: Option<&[u8]>,
         deadline: &Deadline,
     ) -> Result<Option<Credential>, Error> {
-        let Some(Allowed { credentials, used }) = &self.0 else { return Ok(None) };
-        let answer = ask_in_turn(credentials, used, url, (user, realm));
-        deadline.bound_total(Phase::Request, answer).await
+        let Some(allowed) = &self.0 else { return Ok(None) };
+        let answer = ask_in_turn(&allowed.credentials, &allowed.used, url, (user, realm));
+        allowed.open_while(deadline.bound_total(Phase::Request, answer)).await
     }
 }
 
@@ -108,13 +137,18 @@ impl PasswordPrompt {
         given: &[Option<Vec<u8>>],
         deadline: &Deadline,
     ) -> Result<Option<Vec<Vec<u8>>>, Error> {
-        let Some(prompter) = self.prompter().cloned() else { return Ok(None) };
+        let (Some(allowed), Some(prompter)) = (&self.0, self.prompter().cloned()) else { return Ok(None) };
         let (url, questions, given) = (url.redacted().to_string(), questions.to_vec(), given.to_vec());
         let answered = async {
             let answer = spawn_blocking(move || prompter.fill_form(&url, &questions, &given)).await;
             answer.map_err(|error| Error::new(Code::Internal, Phase::Request, error.to_string()))?
         };
-        deadline.bound_total(Phase::Request, answered).await
+        allowed.open_while(deadline.bound_total(Phase::Request, answered)).await
+    }
+
+    /// Returns `true` while a question has no answer.
+    pub(crate) fn is_open(&self) -> bool {
+        self.0.as_ref().is_some_and(|allowed| allowed.open.load(Ordering::Relaxed) > 0)
     }
 
     /// Returns `true` if a prompt can be shown to a user.
@@ -125,7 +159,7 @@ impl PasswordPrompt {
     /// Deletes the stored login for the server of `url`, because the server rejected it. An answer that another request has
     /// got since is kept.
     pub fn forget(&self, url: &Url<'_>) {
-        let Some(Allowed { credentials, used }) = &self.0 else { return };
+        let Some(Allowed { credentials, used, .. }) = &self.0 else { return };
         if let Some(refused) = &*used.lock().unwrap_or_else(PoisonError::into_inner) {
             credentials.forget_answer(url, refused);
         }
@@ -144,7 +178,7 @@ impl fmt::Debug for PasswordPrompt {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::atomic::AtomicU32;
 
     use super::*;
 

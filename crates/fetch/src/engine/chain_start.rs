@@ -65,7 +65,7 @@ impl ChainStart {
 }
 
 /// Returns `true` if the request has a method of the caller other than GET and HEAD, or a body.
-fn has_method_or_body(request: &Request) -> bool {
+pub(super) fn has_method_or_body(request: &Request) -> bool {
     let has_method = |options: &HttpOptions| {
         options.method.as_ref().is_some_and(|method| !matches!(method.as_str(), "GET" | "HEAD"))
     };

@@ -2,6 +2,7 @@
 //! limits to the body.
 
 use super::chain_start::{ChainStart, through_gateway};
+use super::min_rate::bound_by_min_rate;
 use super::redirects::RedirectChain;
 use super::retry::RetryState;
 use super::settings::Settings;
@@ -203,7 +204,8 @@ async fn attempt(
             trace::request(&*plan);
         }
         // The built-in drivers check the total time by themselves.
-        match deadline.bound_with_clean_up(Phase::Request, plan.run(ctx.clone())).await? {
+        let run = deadline.bound_with_clean_up(Phase::Request, plan.run(ctx.clone()));
+        match bound_by_min_rate(&settings.policy.limits, &request, &ctx, run).await? {
             Outcome::Resend(resend) => {
                 trace::head(&resend.response.meta);
                 push_earlier(earlier, &resend.response.meta);

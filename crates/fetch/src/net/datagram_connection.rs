@@ -170,11 +170,13 @@ impl<M: Machine> DatagramConnection<M> {
             Poll::Ready(Arrival::Datagram(datagram)) => datagram,
         };
         let Some(exchange) = &mut self.exchange else { return Ok(true) };
+        let length = datagram.len() as u64;
         if exchange.receive(datagram, self.started.elapsed()).map_err(machine_error)? {
             let now = Instant::now();
             let is_first = !std::mem::replace(&mut self.has_received, true);
             self.connection_info.update(|facts| {
                 facts.last_received = Some(now);
+                facts.received_bytes = facts.received_bytes.saturating_add(length);
                 facts.first_byte = facts.first_byte.filter(|_| !is_first).or(Some(now));
             });
             self.datagrams.keep_current_address();

@@ -140,7 +140,10 @@ impl Stream {
             self.read_size = MAX_READ;
         }
         if count > 0 {
-            self.connection_info.update(|facts| facts.last_received = Some(Instant::now()));
+            self.connection_info.update(|facts| {
+                facts.last_received = Some(Instant::now());
+                facts.received_bytes = facts.received_bytes.saturating_add(count as u64);
+            });
         }
         Poll::Ready(Ok(count))
     }

@@ -1,5 +1,6 @@
 //! `--limit-rate`, `--speed-limit` (`-Y`) and `--speed-time` (`-y`).
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
 use crate::support::{RunResult, run_fetch_url, temp_dir};
@@ -75,7 +76,7 @@ fn speed_limit_aborts_slow_transfers() {
     assert!(result.stdout.len() < 4000);
     let fast_server =
         GopherServer::start(GopherConfig::new().item(GopherItem::pattern("/f", 4000))).expect("a server");
-    run_fetch_url(["-Y", "5000", "-y", "0.2", &fast_server.url("9/f")]).assert_exit(0);
+    run_fetch_url(["-Y", "5000", "-y", "5", &fast_server.url("9/f")]).assert_exit(0);
     run_fetch_url(["-Y", "0", &fast_server.url("9/f")]).assert_exit(0);
     // A huge --speed-time causes no panic.
     run_fetch_url(["-Y", "1", "-y", "1e18", &fast_server.url("9/f")]).assert_exit(0);
@@ -84,6 +85,58 @@ fn speed_limit_aborts_slow_transfers() {
     run_fetch_url(["--limit-rate", "1k", "-Y", "100k", "-y", "0.3", &http.url("/f")])
         .assert_exit(28)
         .assert_stderr_contains("slower");
+}
+
+/// The kernel opens the connections; the server accepts none, and reads and sends nothing.
+#[test]
+fn speed_limit_aborts_transfers_before_the_response() {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a listener");
+    let address = listener.local_addr().expect("an address");
+    let directory = temp_dir();
+    let source = directory.path().join("f");
+    std::fs::write(&source, vec![0; 8_000_000]).expect("a file");
+    let source = source.to_str().expect("UTF-8");
+    for (scheme, options) in [
+        ("http", &[][..]),
+        ("http", &["-T", source]),
+        ("ftp", &[]),
+        ("gopher", &[]),
+        ("nntp", &[]),
+        ("wais", &[]),
+    ] {
+        let path = if scheme == "nntp" { "some.group/1" } else { "x" };
+        let url = format!("{scheme}://{address}/{path}");
+        let limit = ["-Y", "100000", "-y", "0.5", "--retry", "0", &url];
+        let result = run_fetch_url([&limit[..], options].concat());
+        result.assert_exit(28).assert_stderr_contains("slower than 100000 bytes per second for 0.5 s");
+    }
+}
+
+#[test]
+fn request_that_is_too_slow_is_retried_unless_it_changes_the_server() {
+    for (options, requests) in [(&[][..], 2), (&["-d", "a=b"], 1), (&["-X", "DELETE"], 1)] {
+        let server = HttpServer::start(|_| HttpResponse::raw("").then_stall(Duration::from_secs(20)));
+        let server = server.expect("a server");
+        let url = server.url("/");
+        let limit = ["-Y", "1000", "-y", "0.3", "--retry", "1", "--retry-delay", "0.05", &url];
+        run_fetch_url([&limit[..], options].concat()).assert_exit(28);
+        assert_eq!(server.requests().len(), requests, "{options:?}");
+    }
+}
+
+#[test]
+fn time_of_a_password_prompt_does_not_count_for_the_speed_limit() {
+    let server = HttpServer::start(|request| match request.header("authorization") {
+        Some(_) => HttpResponse::new(200).body("object"),
+        None => HttpResponse::new(401).header("WWW-Authenticate", "Basic realm=\"r\""),
+    });
+    let (server, directory) = (server.expect("a server"), temp_dir());
+    let program = directory.path().join("ask");
+    std::fs::write(&program, "#!/bin/sh\nsleep 4\necho secret\n").expect("a program");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).expect("a program");
+    let program = program.to_str().expect("UTF-8");
+    let result = run_fetch_url(["-Y", "1", "-y", "3", "-u", "u", "--askpass", program, &server.url("/")]);
+    assert_eq!(result.assert_exit(0).stdout_text(), "object");
 }
 
 /// The waits for the rate limit are no delay of the server, so that the read timeout does not apply to them.
