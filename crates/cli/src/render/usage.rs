@@ -80,19 +80,27 @@ fn explanation(error: &clap::Error) -> Option<String> {
     let of_wget = ("wget", WGET_OPTIONS);
     // A letter that both have, such as -T, is more often wget's: curl's are nearly all supported.
     let tables = if option.starts_with("--") { [of_curl, of_wget] } else { [of_wget, of_curl] };
-    let found = tables.into_iter().find_map(|(program, table)| {
+    let mut found = tables.into_iter().filter_map(|(program, table)| {
         let row = table.iter().find(|row| row.is_spelt(option))?;
         (row.equivalent != Equivalent::Same).then_some((program, row.equivalent))
     });
-    let (program, equivalent) = found?;
-    let hint = match equivalent {
-        Equivalent::Ours(text) => format!("  hint: use {text}\n"),
-        Equivalent::Different(text) | Equivalent::Refused(text) if !text.is_empty() => {
-            format!("  hint: {text}\n")
-        }
-        _ => String::new(),
-    };
-    Some(format!("fetch-url: usage: {option} is an option of {program} that fetch-url does not have\n{hint}"))
+    let (program, equivalent) = found.next()?;
+    let hint = hint_text(equivalent).map(|text| format!("  hint: {text}\n")).unwrap_or_default();
+    // The letter has another meaning in the other program.
+    let other = found.next().and_then(|(program, equivalent)| Some((program, hint_text(equivalent)?)));
+    let other = other.filter(|_| !option.starts_with("--"));
+    let other = other.map(|(program, text)| format!("  hint: {program}'s {option}: {text}\n"));
+    let message = format!("{option} is an option of {program} that fetch-url does not have");
+    Some(format!("fetch-url: usage: {message}\n{hint}{}", other.unwrap_or_default()))
+}
+
+/// Returns what replaces an option of another program, if it is known.
+fn hint_text(equivalent: Equivalent) -> Option<String> {
+    match equivalent {
+        Equivalent::Ours(text) => Some(format!("use {text}")),
+        Equivalent::Different(text) | Equivalent::Refused(text) if !text.is_empty() => Some(text.to_owned()),
+        _ => None,
+    }
 }
 
 /// Returns `true` for the name of a sub-command. `--mirror` is an option of wget, and its hint says more.
@@ -130,6 +138,7 @@ mod tests {
     fn unknown_options_of_curl_and_wget_have_hints() {
         for (argument, text) in [
             ("-N", "-N is an option of wget that fetch-url does not have\n  hint: use -R to keep"),
+            ("-N", "\n  hint: curl's -N: output to a pipe is written as it arrives\n"),
             ("-t", "hint: use --retry N\n"),
             ("--timeout=9", "hint: use --read-timeout SECONDS\n"),
             ("--timestamping", "hint: use -R"),

@@ -124,7 +124,7 @@ pub const CURL_OPTIONS: &[ForeignOption] = &[
     option("-:, --next", Equivalent::Same),
     option("--no-alpn", Equivalent::Ours("--http1.1")),
     option("-N, --no-buffer", Equivalent::Different("output to a pipe is written as it arrives")),
-    option("--no-clobber", Equivalent::Same),
+    option("--no-clobber", Equivalent::Different("an existing file is an error (2); --keep-both writes to FILE.1")),
     option("--no-keepalive", Equivalent::Refused("")),
     option("--no-npn", Equivalent::Refused("")),
     option("--no-progress-meter", Equivalent::Same),
