@@ -28,6 +28,7 @@ mod not_utf8;
 mod notes;
 mod option_groups;
 mod output;
+mod output_format;
 mod output_paths;
 mod page_walk;
 mod queue;

@@ -5,7 +5,7 @@ use fetch_url::{Content, Error, Response};
 
 use super::context::Run;
 use super::output;
-use super::transfer::with_output_format;
+use super::output_format::with_output_format;
 use crate::job::{Output, Transfer};
 use crate::report::TransferReport;
 

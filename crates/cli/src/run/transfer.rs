@@ -10,19 +10,18 @@ use fetch_url::http::{HttpOptions, RequestBody};
 use fetch_url::internal::HostPermit;
 use fetch_url::output::{FileSink, Segments, Sink, save};
 use fetch_url::url::{Url, mask_password};
-use fetch_url::{Body, Checksum, Code, Content, Error, Meta, Phase, Request, Response};
+use fetch_url::{Checksum, Code, Content, Error, Meta, Phase, Request, Response};
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
 use super::failures::may_refuse_only_head;
+use super::output_format::with_output_format;
 use super::output_paths::Reserved;
 use super::refused_response::reject_error;
 use super::{checksum, copies, document_facts, dry_run, header_files, not_fetchable, notes, output, session};
 use crate::job::{Output, Transfer};
 use crate::render;
-use crate::render::listing::{self, ListingStyle};
 use crate::render::progress::{ProgressMode, TransferProgress};
-use crate::render::terminal::sanitise_text;
 use crate::report::{NoFile, TransferReport};
 
 /// Fetches `request` and writes the object to the output of `transfer`. The result is recorded in `report`.
@@ -359,36 +358,4 @@ fn start_progress(run: &Run, transfer: &Transfer, report: &TransferReport) -> Tr
         run.open_files.borrow_mut().insert(report.number, path.clone());
     }
     TransferProgress::new(kind, &name, &run.progress, ticker)
-}
-
-/// Returns the response in the form of `-I`, `-i` and `--format`. Rendered content cannot be resumed.
-pub(super) fn with_output_format(response: Response, is_file: bool, run: &Run) -> Response {
-    let format = run.options.format;
-    let is_on_terminal = run.log.stdout_is_terminal && !is_file;
-    // With -o -, the output to a terminal is not sanitised, because the object may be binary.
-    let for_output = |head: Vec<u8>| if is_on_terminal { sanitise_text(&head).into_bytes() } else { head };
-    let Response { mut meta, content, status_error, .. } = response;
-    let with = |meta, body| {
-        let mut response = Response::new(meta, Content::Body(body));
-        response.status_error = status_error;
-        response
-    };
-    let body = match content {
-        Content::Body(body) if !run.options.include => return with(meta, body),
-        Content::Body(body) => match render::head_text(&meta, format) {
-            head if head.is_empty() => body,
-            head => body.with_prefix(for_output([&head[..], b"\n"].concat())),
-        },
-        Content::Listing(entries) => {
-            let style = ListingStyle {
-                names_only: run.options.lists_names_only && matches!(meta.url, Url::Ftp(_)),
-                is_on_terminal,
-            };
-            listing::listing_body(entries, format, style)
-        }
-        Content::Advice(advice) => Body::from_bytes(render::advice_text(&advice, &meta, format)),
-        _ => Body::from_bytes(for_output(render::head_block(&meta, format))),
-    };
-    meta.is_resumable = false;
-    with(meta, body)
 }
