@@ -130,9 +130,15 @@ fn closed_port_exits_7(server: NewsServer) {
 }
 
 fn invalid_urls_are_rejected(server: NewsServer) {
-    for path in
-        ["", "fetch.test/", "fetch.test/x", "fetch.test/-5", "fetch.test/5-", "fetch.test/99999999999", "/1"]
-    {
+    for path in [
+        "",
+        "fetch.test/",
+        "fetch.test/x",
+        "fetch.test/-5",
+        "fetch.test/5-",
+        "fetch.test/99999999999999999",
+        "/1",
+    ] {
         fetch(&[&server.url(path)]).assert_exit(3).assert_stdout("");
     }
 }
