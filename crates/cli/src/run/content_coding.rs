@@ -1,4 +1,4 @@
-//! Whether an object is sent with a content coding.
+//! Detects the content coding of a response, such as gzip.
 
 use fetch_url::Meta;
 

@@ -6,7 +6,7 @@ use super::surplus::Surplus;
 use super::{Body, Chunk, Proof, ResumeState, Source, Tail, size_limit_error, truncated_error};
 use crate::{Code, Error, Phase};
 
-/// What an object lacks that has grown since its size was announced, as the name of a missing terminator.
+/// The reported missing part of an object that has grown since its size was announced.
 pub(crate) const MATCHING_SIZE: &str = "a size that matches the received bytes";
 
 impl Body {

@@ -134,11 +134,11 @@ pub(crate) struct RateLimiter {
 pub(crate) struct MinRateCheck {
     bytes_per_second: u64,
     time: Duration,
-    /// Start of the current interval; `received` counts the bytes since then.
     started: Instant,
-    received: u64,
-    /// Bytes of the request body that were counted.
-    sent: u64,
+    /// Bytes that were sent and received in the current interval, which began at `started`.
+    interval_bytes: u64,
+    /// The total of the last call of [`Self::record_total`].
+    total: u64,
     timer: Timer,
 }
 
@@ -150,16 +150,21 @@ impl MinRateCheck {
             bytes_per_second: min_rate.bytes_per_second,
             time: min_rate.time,
             started: Instant::now(),
-            received: 0,
-            sent: 0,
+            interval_bytes: 0,
+            total: 0,
             timer: Timer::default(),
         })
     }
 
-    /// Records the total number of bytes of the request body that were sent since the start.
-    pub(crate) fn record_sent(&mut self, total: u64) {
-        self.received = self.received.saturating_add(total.saturating_sub(self.sent));
-        self.sent = total;
+    /// Records bytes that were sent or received.
+    fn record(&mut self, bytes: u64) {
+        self.interval_bytes = self.interval_bytes.saturating_add(bytes);
+    }
+
+    /// Records the bytes by which `total`, a number of bytes since the start, has grown since the last call.
+    pub(crate) fn record_total(&mut self, total: u64) {
+        self.record(total.saturating_sub(self.total));
+        self.total = total;
     }
 
     /// Returns `Ready` with `Code::TimedOut` when an interval had fewer bytes than the minimum rate requires.
@@ -168,12 +173,12 @@ impl MinRateCheck {
             ready!(self.timer.poll_after(self.started, self.time, cx));
             let wanted = self.time.as_secs_f64() * self.bytes_per_second as f64;
             let delay = self.started.elapsed().saturating_sub(self.time);
-            if (self.received as f64) < wanted && !is_suspension(delay) {
+            if (self.interval_bytes as f64) < wanted && !is_suspension(delay) {
                 let (rate, time) = (self.bytes_per_second, self.time.as_secs_f64());
                 let detail = format!("the transfer was slower than {rate} bytes per second for {time} s");
                 return Poll::Ready(Error::new(Code::TimedOut, phase, detail));
             }
-            (self.started, self.received) = (Instant::now(), 0);
+            (self.started, self.interval_bytes) = (Instant::now(), 0);
         }
     }
 }
@@ -206,14 +211,14 @@ impl RateLimiter {
             share.record(bytes);
         }
         if let Some(min_rate) = &mut self.min_rate {
-            min_rate.received = min_rate.received.saturating_add(bytes as u64);
+            min_rate.record(bytes as u64);
         }
     }
 
     /// Records the total number of bytes of the request body that were sent meanwhile. They count for the minimum rate.
     pub(super) fn record_sent(&mut self, total: u64) {
         if let Some(min_rate) = &mut self.min_rate {
-            min_rate.record_sent(total);
+            min_rate.record_total(total);
         }
     }
 

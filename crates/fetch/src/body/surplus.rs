@@ -1,11 +1,11 @@
-//! What it means if a body has more bytes than announced.
+//! Bytes of a body after its announced size.
 
 use crate::{Code, Error, Phase};
 
-/// What it means if a body has more bytes than announced.
+/// The reason why a body can have more bytes than announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Surplus {
-    /// The server broke the protocol.
+    /// The server violates the protocol.
     Misbehaviour,
     /// The object grew after its size was reported.
     Growth,

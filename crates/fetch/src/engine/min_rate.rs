@@ -46,7 +46,7 @@ pub(super) async fn bound_by_min_rate<T>(
             check = MinRateCheck::start(limits);
         }
         let Some(check) = &mut check else { return Poll::Pending };
-        check.record_sent(total.saturating_sub(counted));
+        check.record_total(total.saturating_sub(counted));
         check.poll_too_slow(Phase::Request, cx).map(|error| Err(as_error_of(error, request)))
     })
     .await

@@ -1,6 +1,6 @@
-//! Whether the index pages of a server list directories with a final slash.
+//! Records whether the index pages of a server list directories with a final slash.
 
-/// How the index pages of the server list directories, as far as it is known.
+/// What the index pages that were read so far show.
 #[derive(Debug, Default)]
 pub(super) struct DirectoryLinks {
     /// A page has an entry with a final slash.

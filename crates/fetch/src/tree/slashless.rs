@@ -17,7 +17,7 @@ const MAX_EXTENSION: usize = 5;
 pub struct PossibleDirectories {
     /// Names without a file extension.
     pub likely: FileEntries,
-    /// Names with a file extension. They are directories on a server that lists directories without a slash at most, see
+    /// Names with a file extension. They can be directories only if the server lists directories without a slash, see
     /// [`Tree::lists_without_slashes`].
     pub unlikely: FileEntries,
 }
@@ -34,7 +34,10 @@ impl FileEntry {
     /// from the server that lists it.
     pub fn redirected_directory_url(&self, meta: &Meta) -> Option<Url<'static>> {
         let path = self.listed_path()?;
-        let is_directory = |url: &HttpUrl<'_>| matches!(&path_segments(url)[..], [above @ .., last] if last.is_empty() && above == path);
+        let is_directory = |url: &HttpUrl<'_>| {
+            let segments = path_segments(url);
+            segments.split_last().is_some_and(|(last, above)| last.is_empty() && above == path)
+        };
         let is_redirected = visited(meta).any(is_directory);
         let text = is_redirected.then(|| format!("{}/", self.url.without_password()))?;
         Some(parse(&text).ok()?.into_owned().url.with_user_info(self.url.user_info()))
