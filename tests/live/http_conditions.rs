@@ -27,7 +27,7 @@ fn file_not_newer_than_the_reference_is_not_transferred() {
     for server in ALL {
         let (dir, url) = (WorkDir::new(), server.http("/hello.txt"));
         dir.fetch(&["-R", "-o", "here", &url]).assert_success("");
-        let modified = std::fs::metadata(dir.path("here")).and_then(|facts| facts.modified());
+        let modified = std::fs::metadata(dir.path("here")).and_then(|metadata| metadata.modified());
         let since = modified.expect("a time").duration_since(std::time::UNIX_EPOCH).expect("after 1970");
         assert_eq!(since.as_secs(), MODIFIED);
         dir.write("copy", "other octets");

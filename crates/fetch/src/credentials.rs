@@ -277,7 +277,7 @@ impl Credentials {
     }
 
     /// Returns the lock of prompts for the server of `url`. It is held while the user is asked.
-    pub(crate) fn prompt_turn(&self, url: &Url<'_>) -> Arc<tokio::sync::Mutex<()>> {
+    pub(crate) fn prompt_lock(&self, url: &Url<'_>) -> Arc<tokio::sync::Mutex<()>> {
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         turns.entry(server_key(url)).or_default().clone()
     }

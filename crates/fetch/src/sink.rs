@@ -319,7 +319,7 @@ impl Target {
             TargetKind::Open(file) => {
                 let is_pipe = file
                     .metadata()
-                    .is_ok_and(|facts| facts.file_type().is_fifo() || facts.file_type().is_socket());
+                    .is_ok_and(|metadata| metadata.file_type().is_fifo() || metadata.file_type().is_socket());
                 is_pipe || file.is_terminal()
             }
             TargetKind::Part(_) => false,

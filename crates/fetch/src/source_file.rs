@@ -14,13 +14,13 @@ const CHUNK_SIZE: u64 = 256 * 1024;
 /// An open file, with its size and modification time at the start.
 pub(crate) struct SourceFile {
     pub(crate) file: File,
-    facts: Option<(u64, SystemTime)>,
+    size_and_time: Option<(u64, SystemTime)>,
 }
 
 impl SourceFile {
     pub(crate) fn new(file: File) -> Self {
-        let facts = facts(&file);
-        Self { file, facts }
+        let size_and_time = size_and_time(&file);
+        Self { file, size_and_time }
     }
 
     /// Returns the next chunk of at most `left` bytes, or `None` at the end of the file.
@@ -36,14 +36,14 @@ impl SourceFile {
 
     /// Fails if size or modification time have changed since the file was opened.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
-        if facts(&self.file) == self.facts {
+        if size_and_time(&self.file) == self.size_and_time {
             return Ok(());
         }
         Err(Error::new(Code::Truncated, Phase::Body, "the file changed while it was read"))
     }
 }
 
-fn facts(file: &File) -> Option<(u64, SystemTime)> {
-    let facts = file.metadata().ok()?;
-    Some((facts.len(), facts.modified().ok()?))
+fn size_and_time(file: &File) -> Option<(u64, SystemTime)> {
+    let metadata = file.metadata().ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
 }

@@ -204,7 +204,7 @@ impl Play {
                 }
                 Ok(SessionStep::Ready) if request.commands().is_ok_and(|all| !ends_with_transfer(&all)) => {
                     self.check_dir(request);
-                    self.log.push(format!("facts {:?}", self.session.facts()));
+                    self.log.push(format!("metadata {:?}", self.session.metadata()));
                     return true;
                 }
                 Ok(step) => self.perform(step, request, choice, &mut progress),
@@ -227,7 +227,7 @@ impl Play {
                 assert!(!std::mem::replace(&mut progress.is_ready, true), "{:?}", self.log);
                 assert!(self.server.pending.is_empty());
                 self.check_dir(request);
-                self.log.push(format!("ready {:?} {:?}", self.session.take_port(), self.session.facts()));
+                self.log.push(format!("ready {:?} {:?}", self.session.take_port(), self.session.metadata()));
                 self.session.start_transfer(u64::from(choice & 0x80), choice & 0x40 != 0);
             }
             SessionStep::ReceiveData => {

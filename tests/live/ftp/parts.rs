@@ -113,7 +113,7 @@ fn head_sends_size_and_mdtm_without_a_data_connection(server: FtpServer) {
 fn remote_time_sets_the_modification_time(server: FtpServer) {
     let dir = WorkDir::new();
     dir.fetch(&["-R", "-O", &server.url("/hello.txt")]).assert_success("");
-    let modified = fs::metadata(dir.path("hello.txt")).and_then(|facts| facts.modified());
+    let modified = fs::metadata(dir.path("hello.txt")).and_then(|metadata| metadata.modified());
     assert_eq!(modified.expect("a time"), UNIX_EPOCH + Duration::from_secs(MODIFIED));
     let dir = WorkDir::new();
     dir.fetch(&["-O", &server.url("/odd/with%20space/a%20file.txt")]).assert_success("");

@@ -30,7 +30,7 @@ fn interrupt_download(dir: &WorkDir, url: &str, signal: &str) {
         let begun = Instant::now();
         let part = dir.path("big.fetch-url.part");
         while begun.elapsed() < Duration::from_secs(10) && !dir.path("big").exists() {
-            if part.metadata().is_ok_and(|facts| facts.len() > 4_000_000) {
+            if part.metadata().is_ok_and(|metadata| metadata.len() > 4_000_000) {
                 break;
             }
             sleep(Duration::from_micros(200));
@@ -176,7 +176,7 @@ fn download_after_max_time_is_resumed(server: FtpServer) {
         dir.clear();
         let limit = f64::midpoint(too_short, too_long);
         let result = dir.fetch(&["-m", &format!("{limit:.4}"), "-o", "big", &url]);
-        let came = dir.path("big.fetch-url.part").metadata().map_or(0, |facts| facts.len());
+        let came = dir.path("big.fetch-url.part").metadata().map_or(0, |metadata| metadata.len());
         if result.exit == 28 && came > 64 {
             let result = dir.fetch(&["-v", "-C", "-", "-o", "big", &url]).assert_exit(0);
             result.assert_stderr_contains(&format!("> REST {}", came - 64));

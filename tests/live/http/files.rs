@@ -113,7 +113,7 @@ fn head_shows_size_time_and_validator(server: Server) {
 fn remote_time_sets_the_modification_time(server: Server) {
     let dir = WorkDir::new();
     dir.fetch(&["-R", "-O", &server.http("/hello.txt")]).assert_success("");
-    let modified = fs::metadata(dir.path("hello.txt")).and_then(|facts| facts.modified());
+    let modified = fs::metadata(dir.path("hello.txt")).and_then(|metadata| metadata.modified());
     assert_eq!(modified.expect("a time"), UNIX_EPOCH + Duration::from_secs(MODIFIED));
 }
 

@@ -103,7 +103,7 @@ fn download_without_continue_restarts() {
 fn wait_for_part(dir: &WorkDir, running: Running, name: &str) -> Running {
     let limit = Instant::now() + Duration::from_secs(5);
     let part = dir.path(&format!("{name}.fetch-url.part"));
-    while fs::metadata(&part).map_or(0, |facts| facts.len()) == 0 {
+    while fs::metadata(&part).map_or(0, |metadata| metadata.len()) == 0 {
         assert!(Instant::now() < limit, "nothing comes");
         sleep(Duration::from_millis(5));
     }

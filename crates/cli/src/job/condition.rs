@@ -31,7 +31,7 @@ fn parse(text: &str) -> Result<Option<Condition>, Error> {
     };
     let seconds = match date(text) {
         Some(seconds) => seconds,
-        None => match std::fs::metadata(text).and_then(|facts| facts.modified()) {
+        None => match std::fs::metadata(text).and_then(|metadata| metadata.modified()) {
             Ok(time) => since_1970(time),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !looks_like_date(text) => {
                 return Ok(None);

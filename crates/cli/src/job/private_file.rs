@@ -12,8 +12,8 @@ pub(super) const MAX_FILE_SIZE: u64 = 1024 * 1024;
 
 /// Returns `true` if group or others have a permission for a regular file. Pipes and devices are exempt.
 pub(crate) fn is_open_to_others(file: &File) -> io::Result<bool> {
-    let facts = file.metadata()?;
-    Ok(facts.is_file() && facts.permissions().mode() & 0o077 != 0)
+    let metadata = file.metadata()?;
+    Ok(metadata.is_file() && metadata.permissions().mode() & 0o077 != 0)
 }
 
 /// Reads a file that other users must not be able to read, of at most [`MAX_FILE_SIZE`] bytes.

@@ -12,36 +12,38 @@ const INDENT: &str = "                ";
 
 /// Returns the lines for a link. Returns `None` for other entries.
 pub(super) fn text(entry: &Entry, width: Width) -> Option<String> {
-    let Details::Link(facts) = &entry.details else { return None };
-    let first = format!("{:<14}  ", sanitise(target_kind(facts).as_bytes()));
+    let Details::Link(details) = &entry.details else { return None };
+    let first = format!("{:<14}  ", sanitise(target_kind(details).as_bytes()));
     // Continuation lines are indented more than a URL, so that a name cannot look like one.
     let deeper = format!("{INDENT}  ");
     let mut text = wrapped(&sanitise(&entry.name), &first, &deeper, width);
     match &entry.url {
         Some(url) => text.push_str(&format!("\n{INDENT}{}", sanitise(url.as_bytes()))),
-        None => text.push_str(&format!("\n{INDENT}(no supported access method: {})", access_methods(facts))),
+        None => {
+            text.push_str(&format!("\n{INDENT}(no supported access method: {})", access_methods(details)))
+        }
     }
     Some(text + "\n")
 }
 
 /// Returns the kind of the target of a link, such as `file` or `directory (union)`.
-fn target_kind(facts: &LinkDetails) -> String {
-    let target = String::from_utf8_lossy(&facts.target).to_ascii_lowercase();
-    if facts.is_union { format!("{target} (union)") } else { target }
+fn target_kind(details: &LinkDetails) -> String {
+    let target = String::from_utf8_lossy(&details.target).to_ascii_lowercase();
+    if details.is_union { format!("{target} (union)") } else { target }
 }
 
 /// Returns the names of the access methods; if there are none, the name and host of the target.
-fn access_methods(facts: &LinkDetails) -> String {
+fn access_methods(details: &LinkDetails) -> String {
     let methods: Vec<_> =
-        facts.facts.methods(&facts.object).into_iter().map(|method| method.method).collect();
+        details.metadata.methods(&details.object).into_iter().map(|method| method.method).collect();
     if methods.is_empty() {
-        let object = &facts.object;
+        let object = &details.object;
         return format!("{} of {}", sanitise(&object.name), sanitise(&object.host));
     }
     sanitise(methods.join(", ").as_bytes())
 }
 
-/// Adds the facts of a Prospero link to the JSON object of its entry.
+/// Adds the details of a Prospero link to the JSON object of its entry.
 pub(super) fn add_json(link: &LinkDetails, object: &mut Map<String, Value>) {
     let fields = [
         ("target", json!(decode_lossy(&link.target))),
@@ -49,7 +51,7 @@ pub(super) fn add_json(link: &LinkDetails, object: &mut Map<String, Value>) {
         ("host", json!(decode_lossy(&link.object.host))),
         ("hsoname", json!(decode_lossy(&link.object.name))),
         ("version", json!(decode_lossy(&link.object.version))),
-        ("attributes", link.facts.attributes.iter().map(attribute_json).collect()),
+        ("attributes", link.metadata.attributes.iter().map(attribute_json).collect()),
     ];
     object.extend(fields.map(|(name, value)| (name.to_owned(), value)));
 }

@@ -86,7 +86,7 @@ fn as_json(entry: &Entry) -> String {
         (Details::MenuItem(item, attributes), Some(object)) => {
             menu::add_json(item, attributes.as_deref(), object);
         }
-        (Details::Document(facts), Some(object)) => wais::add_json(facts, object),
+        (Details::Document(details), Some(object)) => wais::add_json(details, object),
         (Details::Link(link), Some(object)) => links::add_json(link, object),
         (details, Some(object)) => news::add_json(details, object),
         (_, None) => {}

@@ -39,8 +39,8 @@ impl LogFile {
 
     /// Returns device and inode of the file.
     pub(crate) fn id(&self) -> Option<(u64, u64)> {
-        let facts = self.file.as_ref()?.metadata().ok()?;
-        Some((facts.dev(), facts.ino()))
+        let metadata = self.file.as_ref()?.metadata().ok()?;
+        Some((metadata.dev(), metadata.ino()))
     }
 
     /// Returns a writer to an open file.

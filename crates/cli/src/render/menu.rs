@@ -127,7 +127,7 @@ pub(super) fn raw(entry: &Entry) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Adds the facts of a menu item to the JSON object of its entry.
+/// Adds the details of a menu item to the JSON object of its entry.
 pub(super) fn add_json(item: &MenuItem, attributes: Option<&Attributes>, object: &mut Map<String, Value>) {
     let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let fields = [

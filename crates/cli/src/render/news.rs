@@ -16,18 +16,18 @@ const AUTHOR_WIDTH: usize = 20;
 /// Returns the lines for a group or an article. Returns `None` for other entries.
 pub(super) fn text(entry: &Entry, width: Width) -> Option<String> {
     match &entry.details {
-        Details::Newsgroup(facts) => Some(group_line(&entry.name, facts)),
-        Details::Article(facts) => Some(article_lines(entry, facts, width)),
+        Details::Newsgroup(details) => Some(group_line(&entry.name, details)),
+        Details::Article(details) => Some(article_lines(entry, details, width)),
         _ => None,
     }
 }
 
 /// Returns the line for a group: estimated number of articles, posting status and name. The name is last because its
 /// length is not limited.
-fn group_line(name: &[u8], facts: &GroupDetails) -> String {
+fn group_line(name: &[u8], details: &GroupDetails) -> String {
     // Article numbers start at 1.
-    let most = facts.high.saturating_add(1).saturating_sub(facts.low.max(1));
-    let posting = match facts.posting.as_slice() {
+    let most = details.high.saturating_add(1).saturating_sub(details.low.max(1));
+    let posting = match details.posting.as_slice() {
         b"y" => "posting".to_owned(),
         b"m" => "moderated".to_owned(),
         b"n" | b"x" | b"j" => "no posting".to_owned(),
@@ -37,13 +37,13 @@ fn group_line(name: &[u8], facts: &GroupDetails) -> String {
 }
 
 /// Returns the lines for an article: number, date, author and subject.
-fn article_lines(entry: &Entry, facts: &ArticleDetails, width: Width) -> String {
+fn article_lines(entry: &Entry, details: &ArticleDetails, width: Width) -> String {
     let when = entry.modified.map_or_else(|| "-".to_owned(), format_date);
-    let author = short_author(&facts.from);
+    let author = short_author(&details.from);
     let space = " ".repeat(AUTHOR_WIDTH.saturating_sub(display_width(&author)));
-    let first = format!("{:>8}  {when:<16}  {author}{space}  ", facts.number);
+    let first = format!("{:>8}  {when:<16}  {author}{space}  ", details.number);
     let indent = " ".repeat(50);
-    format!("{}\n", wrapped(&decode_subject(&facts.subject), &first, &indent, width))
+    format!("{}\n", wrapped(&decode_subject(&details.subject), &first, &indent, width))
 }
 
 /// Returns the name or address of the author, truncated to the width of its column.
@@ -75,35 +75,35 @@ fn decode_subject(value: &[u8]) -> String {
 /// lost. Returns `None` for other entries.
 pub(super) fn raw(entry: &Entry) -> Option<Vec<u8>> {
     let line = match &entry.details {
-        Details::Article(facts) => format_overview_line(facts),
-        Details::Newsgroup(facts) => {
-            let numbers = format!(" {} {} ", facts.high, facts.low);
-            [&entry.name, numbers.as_bytes(), &facts.posting].concat()
+        Details::Article(details) => format_overview_line(details),
+        Details::Newsgroup(details) => {
+            let numbers = format!(" {} {} ", details.high, details.low);
+            [&entry.name, numbers.as_bytes(), &details.posting].concat()
         }
         _ => return None,
     };
     Some([&line[..], b"\r\n"].concat())
 }
 
-/// Adds the facts of a group or an article to the JSON object of its entry. Header fields are not decoded.
+/// Adds the details of a group or an article to the JSON object of its entry. Header fields are not decoded.
 pub(super) fn add_json(details: &Details, object: &mut Map<String, Value>) {
     let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
     match details {
-        Details::Newsgroup(facts) => {
-            add("low", json!(facts.low));
-            add("high", json!(facts.high));
-            add("posting", json!(lossy(&facts.posting)));
+        Details::Newsgroup(details) => {
+            add("low", json!(details.low));
+            add("high", json!(details.high));
+            add("posting", json!(lossy(&details.posting)));
         }
-        Details::Article(facts) => {
-            add("number", json!(facts.number));
-            add("subject", json!(lossy(&facts.subject)));
-            add("from", json!(lossy(&facts.from)));
-            add("date", json!(lossy(&facts.date)));
-            add("message_id", json!(lossy(&facts.message_id)));
-            add("references", json!(lossy(&facts.references)));
-            add("bytes", json!(facts.bytes));
-            add("lines", json!(facts.lines));
+        Details::Article(details) => {
+            add("number", json!(details.number));
+            add("subject", json!(lossy(&details.subject)));
+            add("from", json!(lossy(&details.from)));
+            add("date", json!(lossy(&details.date)));
+            add("message_id", json!(lossy(&details.message_id)));
+            add("references", json!(lossy(&details.references)));
+            add("bytes", json!(details.bytes));
+            add("lines", json!(details.lines));
         }
         _ => {}
     }

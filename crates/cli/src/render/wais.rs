@@ -12,13 +12,13 @@ const INDENT: &str = "                            ";
 
 /// Returns the lines for a document: score, size, types, headline and URL. Returns `None` for other entries.
 pub(super) fn text(entry: &Entry, width: Width) -> Option<String> {
-    let Details::Document(facts) = &entry.details else { return None };
+    let Details::Document(details) = &entry.details else { return None };
     let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
-    let types = sanitise(decode_text(&facts.types.join(&b","[..])).as_bytes());
-    let first = format!("{:>5}  {:>9}  {types:<8}  ", number(facts.score), number(facts.length));
+    let types = sanitise(decode_text(&details.types.join(&b","[..])).as_bytes());
+    let first = format!("{:>5}  {:>9}  {types:<8}  ", number(details.score), number(details.length));
     // Continuation lines are indented more than a URL, so that a headline cannot look like one.
     let deeper = format!("{INDENT}  ");
-    let headline = sanitise(decode_text(&facts.headline).as_bytes());
+    let headline = sanitise(decode_text(&details.headline).as_bytes());
     let mut text = wrapped(&headline, &first, &deeper, width);
     if let Some(url) = &entry.url {
         text.push_str(&format!("\n{INDENT}{}", sanitise(url.as_bytes())));
@@ -28,25 +28,25 @@ pub(super) fn text(entry: &Entry, width: Width) -> Option<String> {
 
 /// Returns score, headline and URL, separated by TABs. Returns `None` for other entries.
 pub(super) fn raw(entry: &Entry) -> Option<Vec<u8>> {
-    let Details::Document(facts) = &entry.details else { return None };
-    let score = facts.score.unwrap_or_default().to_string();
-    let headline = facts.headline.iter().map(|byte| if byte.is_ascii_control() { b' ' } else { *byte });
+    let Details::Document(details) = &entry.details else { return None };
+    let score = details.score.unwrap_or_default().to_string();
+    let headline = details.headline.iter().map(|byte| if byte.is_ascii_control() { b' ' } else { *byte });
     let headline: Vec<u8> = headline.collect();
     let url = entry.url.as_deref().unwrap_or_default();
     Some([score.as_bytes(), b"\t", &headline, b"\t", url.as_bytes(), b"\n"].concat())
 }
 
-/// Adds the facts of a WAIS document to the JSON object of its entry.
-pub(super) fn add_json(facts: &DocumentDetails, object: &mut Map<String, Value>) {
-    let types: Vec<String> = facts.types.iter().map(|wtype| decode_text(wtype)).collect();
+/// Adds the details of a WAIS document to the JSON object of its entry.
+pub(super) fn add_json(details: &DocumentDetails, object: &mut Map<String, Value>) {
+    let types: Vec<String> = details.types.iter().map(|wtype| decode_text(wtype)).collect();
     let fields = [
-        ("name", json!(decode_text(&facts.headline))),
-        ("score", json!(facts.score)),
-        ("lines", json!(facts.lines)),
+        ("name", json!(decode_text(&details.headline))),
+        ("score", json!(details.score)),
+        ("lines", json!(details.lines)),
         ("types", json!(types)),
-        ("source", json!(decode_text(&facts.source))),
-        ("date", json!(decode_text(&facts.date))),
-        ("city", json!(decode_text(&facts.city))),
+        ("source", json!(decode_text(&details.source))),
+        ("date", json!(decode_text(&details.date))),
+        ("city", json!(decode_text(&details.city))),
     ];
     object.extend(fields.map(|(name, value)| (name.to_owned(), value)));
 }

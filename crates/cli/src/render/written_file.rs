@@ -11,7 +11,7 @@ use rustix::io::Errno;
 /// Opens `path` with `options`. Without a reader, a FIFO is an error: opening it would block without a deadline.
 pub(crate) fn open_written(path: impl AsRef<Path>, options: &mut OpenOptions) -> io::Result<File> {
     let path = path.as_ref();
-    if !fs::metadata(path).is_ok_and(|facts| facts.file_type().is_fifo()) {
+    if !fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
         return options.open(path);
     }
     let opened = options.custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path);

@@ -135,7 +135,7 @@ impl Batch {
         let mut error = match request {
             Ok(request) => {
                 let url = request.url().clone();
-                let failed = self.run_known_kind(&transfer, request, permit, &mut report).await.err();
+                let failed = self.run_unless_directory(&transfer, request, permit, &mut report).await.err();
                 failed.map(|error| with_target_hint(error, &url, &transfer.url))
             }
             Err(error) => Some(error),
@@ -168,7 +168,7 @@ impl Batch {
     }
 
     /// Runs a transfer, unless it is an entry of a mirror that turns out to be a directory.
-    async fn run_known_kind(
+    async fn run_unless_directory(
         &self,
         transfer: &Transfer,
         request: Request,
@@ -211,7 +211,7 @@ impl Batch {
                 return first_failure;
             }
         }
-        for urls in expansion.pieces() {
+        for urls in expansion.url_batches() {
             for index in 0..urls.len() {
                 let status = self.run_object(&urls, index, pattern, permit.clone()).await;
                 if first_failure == 0 {

@@ -18,9 +18,9 @@ use crate::job::Transfer;
 use crate::render;
 
 /// The number of bytes at the end of the file that are requested first.
-const COMPARED: u64 = 64;
+const TAIL_LENGTH: u64 = 64;
 /// The number of bytes at the end of the file that are requested again before the rest of the object is appended.
-const COMPARED_BEFORE_APPENDING: u64 = 64 * 1024;
+const APPEND_OVERLAP: u64 = 64 * 1024;
 
 /// How an existing file relates to the object.
 pub(super) enum ExistingFile {
@@ -61,7 +61,7 @@ pub(super) async fn compare(
     if let Some(why) = reason_against_comparing(request) {
         return restart(why);
     }
-    let Some(tail) = last_bytes(path, length, COMPARED) else { return restart("it cannot be read") };
+    let Some(tail) = last_bytes(path, length, TAIL_LENGTH) else { return restart("it cannot be read") };
     let range = ByteRange::Span { first: length - tail.len() as u64, last: Some(length - 1) };
     let response = match run.fetcher.fetch(request.clone().range(range)).await {
         Ok(response) => response,
@@ -123,7 +123,7 @@ pub(super) fn reopen(
 
 /// Returns the resume data of the file. Its last 64 KiB are compared with the object before the rest is appended.
 fn resume(path: &Path, length: u64, meta: &Meta) -> Option<Resume> {
-    let tail = last_bytes(path, length, COMPARED_BEFORE_APPENDING)?;
+    let tail = last_bytes(path, length, APPEND_OVERLAP)?;
     let validator = meta.validator.clone()?;
     Some(Resume { offset: length, size: meta.head.size, validator, resource: None, tail })
 }

@@ -40,9 +40,9 @@ impl Expansion {
     }
 
     /// Returns the URLs of the objects that share the output of the transfer, in batches.
-    pub(super) fn pieces(&self) -> Box<dyn Iterator<Item = Arc<[Url<'static>]>> + '_> {
+    pub(super) fn url_batches(&self) -> Box<dyn Iterator<Item = Arc<[Url<'static>]>> + '_> {
         match self {
-            Self::Articles(articles) => Box::new(articles.pieces()),
+            Self::Articles(articles) => Box::new(articles.url_batches()),
             Self::Files(files) => Box::new(std::iter::once(files.clone())),
             Self::Metalink(_) => Box::new(std::iter::empty()),
         }
@@ -82,7 +82,7 @@ pub(super) struct ArticleRange {
 
 impl ArticleRange {
     /// Returns the URLs of the articles, in batches.
-    fn pieces(&self) -> impl Iterator<Item = Arc<[Url<'static>]>> + '_ {
+    fn url_batches(&self) -> impl Iterator<Item = Arc<[Url<'static>]>> + '_ {
         let url = |number: &u64| {
             parse(&format!("{}/{number}", self.group)).ok().map(|parsed| parsed.into_owned().url)
         };
@@ -119,17 +119,17 @@ async fn list(run: &Run, request: Request, mut wanted: RangeInclusive<u64>) -> R
     };
     let mut found = Vec::new();
     while let Some(entry) = entries.next().await? {
-        let Details::Article(facts) = &entry.details else {
+        let Details::Article(details) = &entry.details else {
             return Err(misbehaved("a line of the article list is malformed", &entry.name));
         };
-        if !wanted.contains(&facts.number) {
+        if !wanted.contains(&details.number) {
             return Err(misbehaved(
                 "the article list has a number outside the range, or out of order",
                 &entry.name,
             ));
         }
-        wanted = facts.number + 1..=*wanted.end();
-        found.push(facts.number);
+        wanted = details.number + 1..=*wanted.end();
+        found.push(details.number);
     }
     Ok(found)
 }

@@ -21,7 +21,7 @@ use super::context::Run;
 use super::delete_extraneous::ListedNames;
 use super::directory_listing::{fetch_listing, is_unlisted_earlier_entry, why_untrusted};
 use super::file_queue::{FileQueue, transfer_of};
-use super::output::try_keep_existing;
+use super::output::keeps_existing;
 use super::output_paths::Reserved;
 use super::page_walk::{PageWalk, SavedPage, read_links};
 use super::work::{PlannedTransfer, Work};
@@ -368,5 +368,5 @@ fn is_done(transfer: &Transfer, run: &Run, job: &MirrorJob) -> bool {
     if transfer.entry.as_deref().is_some_and(is_directory) {
         return false;
     }
-    matches!(&transfer.output, Output::File(path) if try_keep_existing(transfer, path, Reserved::First, run))
+    matches!(&transfer.output, Output::File(path) if keeps_existing(transfer, path, Reserved::First, run))
 }

@@ -80,7 +80,7 @@ pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run
 /// an earlier line of the batch has fetched it.
 /// A file that this run has already written or kept under another name, such as `x` and `X` on a case-insensitive file
 /// system, does not count.
-pub(super) fn try_keep_existing(transfer: &Transfer, path: &Path, reserved: Reserved, run: &Run) -> bool {
+pub(super) fn keeps_existing(transfer: &Transfer, path: &Path, reserved: Reserved, run: &Run) -> bool {
     if reserved == (Reserved::Repeated { is_finished: true }) && run.journal.is_some() {
         return path.is_file();
     }

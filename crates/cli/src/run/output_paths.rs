@@ -166,7 +166,7 @@ impl OutputPaths {
             Entry::Occupied(entry) => entry.into_mut(),
         };
         // Several URLs may be written to one device or FIFO.
-        let is_device = fs::symlink_metadata(path).is_ok_and(|facts| !facts.is_file());
+        let is_device = fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file());
         if !is_device && owner.state != own.state && owner.url != own.url {
             return Err(conflict(path));
         }
@@ -292,8 +292,8 @@ impl OutputPaths {
         let known = self.directories.borrow().get(&key).copied();
         known.or_else(|| {
             let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-            let facts = fs::metadata(directory).ok()?;
-            let id = (facts.dev(), facts.ino());
+            let metadata = fs::metadata(directory).ok()?;
+            let id = (metadata.dev(), metadata.ino());
             self.directories.borrow_mut().insert(key, id);
             Some(id)
         })

@@ -115,7 +115,7 @@ async fn run_stages(
         notes::note_unreadable_date(transfer, run);
     }
     let expected = document_facts::check(transfer, &response, expected, run)?;
-    if is_moved(transfer, &response.meta, report) {
+    if record_redirect(transfer, &response.meta, report) {
         return Ok(());
     }
     let Some(response) = special_content(response, transfer, run).await? else { return Ok(()) };
@@ -138,17 +138,17 @@ fn keep_complete(meta: Box<Meta>, run: &Run, report: &mut TransferReport) -> Res
 
 /// Returns `true` and records the target if a redirect shows that a mirror must not save this response: a page was
 /// redirected to another page, which has its own file, or an entry to its URL with a slash, so it is a directory.
-pub(super) fn is_moved(transfer: &Transfer, meta: &Meta, report: &mut TransferReport) -> bool {
+pub(super) fn record_redirect(transfer: &Transfer, meta: &Meta, report: &mut TransferReport) -> bool {
     let Some(entry) = &transfer.entry else { return false };
     report.moved_to = match entry.is_moved_to(&meta.url) {
         true => Some(meta.url.clone()),
         false => entry.redirected_directory_url(meta),
     };
-    let is_moved = report.moved_to.is_some();
-    if is_moved {
+    let is_replaced = report.moved_to.is_some();
+    if is_replaced {
         report.set_no_file(NoFile::Replaced);
     }
-    is_moved
+    is_replaced
 }
 
 /// Returns `true` if the file need not be fetched: it exists (`--skip-existing`, the journal, an unchanged file of a
@@ -161,7 +161,7 @@ async fn can_skip(
     run: &Run,
     report: &mut TransferReport,
 ) -> Result<bool, Error> {
-    if reserved == Reserved::Active || output::try_keep_existing(transfer, path, reserved, run) {
+    if reserved == Reserved::Active || output::keeps_existing(transfer, path, reserved, run) {
         return Ok(true);
     }
     if let Some(page) = &transfer.ordinary_page {
@@ -265,7 +265,8 @@ async fn save_response(
 }
 
 /// Fetches a file over several connections if `--segments` is given and the server supports it. Returns the unused file
-/// if it does not. Returns `None` if the file is saved, or if a redirect shows that it must not be ([`is_moved`]).
+/// if it does not. Returns `None` if the file is saved, or if a redirect shows that it must not be
+/// ([`record_redirect`]).
 async fn fetch_in_segments(
     run: &Run,
     transfer: &Transfer,
@@ -279,7 +280,7 @@ async fn fetch_in_segments(
         return Ok(Some(file));
     };
     let meta = segments.meta().clone();
-    if is_moved(transfer, &meta, report) {
+    if record_redirect(transfer, &meta, report) {
         return Ok(None);
     }
     document_facts::check_size(transfer, &meta)?;

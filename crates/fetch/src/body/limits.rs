@@ -49,7 +49,7 @@ impl BodyLimits {
     ) -> Self {
         let rate = RateLimiter::new(&limits, max_rate.cloned()).map(Box::new);
         let (max_rate, connection_info) = (max_rate.cloned(), connection_info.clone());
-        let sent_before = if rate.is_some() { connection_info.facts().sent_bytes } else { 0 };
+        let sent_before = if rate.is_some() { connection_info.snapshot().sent_bytes } else { 0 };
         Self {
             limits,
             deadline,
@@ -169,15 +169,15 @@ impl BodyLimits {
 
     /// Returns the end of the idle timeout, counted from the last byte received or sent, or `None` if it is over.
     fn idle_end_after_progress(&self) -> Option<Instant> {
-        let facts = self.connection_info.facts();
-        let last_progress = facts.last_received.max(facts.last_sent).map(Instant::from_std)?;
+        let record = self.connection_info.snapshot();
+        let last_progress = record.last_received.max(record.last_sent).map(Instant::from_std)?;
         Some(self.deadline.idle_end(last_progress)).filter(|until| *until > Instant::now())
     }
 }
 
 /// Returns the number of bytes of the request body that were sent after the first `before` bytes.
 fn sent_since(connection_info: &ConnectionInfo, before: u64) -> u64 {
-    connection_info.facts().sent_bytes.saturating_sub(before)
+    connection_info.snapshot().sent_bytes.saturating_sub(before)
 }
 
 #[cfg(test)]

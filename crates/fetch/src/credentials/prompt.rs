@@ -96,7 +96,7 @@ async fn ask_in_turn(
     (user, realm): (Option<&[u8]>, Option<&[u8]>),
 ) -> Result<Option<Credential>, Error> {
     let Some(prompter) = credentials.prompter().cloned() else { return Ok(None) };
-    let turn = credentials.prompt_turn(url).lock_owned().await;
+    let turn = credentials.prompt_lock(url).lock_owned().await;
     let set_used = |login: &Credential| {
         *used.lock().unwrap_or_else(PoisonError::into_inner) = Some(login.clone());
     };

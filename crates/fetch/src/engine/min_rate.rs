@@ -9,7 +9,7 @@ use fetch_url_core::Security;
 
 use super::chain_start::has_method_or_body;
 use crate::body::rate::MinRateCheck;
-use crate::net::connection_info::ConnectionFacts;
+use crate::net::connection_info::ConnectionRecord;
 use crate::{Error, Limits, Phase, Request, RunContext};
 
 /// Waits for `work`, the attempt of `request`. Fails if fewer bytes are sent and received than the minimum rate requires,
@@ -30,15 +30,15 @@ pub(super) async fn bound_by_min_rate<T>(
     let mut work = pin!(work);
     let is_tls = request.url().scheme().security == Security::Tls;
     // The bytes of an earlier round, such as the request for a login, do not count.
-    let (mut check, mut counted) = (None, total_bytes(&ctx.connector.connection_info().facts()));
+    let (mut check, mut counted) = (None, total_bytes(&ctx.connector.connection_info().snapshot()));
     poll_fn(|cx| {
         let polled = work.as_mut().poll(cx);
         if polled.is_ready() {
             return polled;
         }
-        let facts = ctx.connector.connection_info().facts();
-        let total = total_bytes(&facts);
-        if !is_open(&facts, is_tls) || ctx.password_prompt.is_open() {
+        let record = ctx.connector.connection_info().snapshot();
+        let total = total_bytes(&record);
+        if !is_open(&record, is_tls) || ctx.password_prompt.is_open() {
             (check, counted) = (None, total);
             return Poll::Pending;
         }
@@ -52,14 +52,14 @@ pub(super) async fn bound_by_min_rate<T>(
     .await
 }
 
-const fn total_bytes(facts: &ConnectionFacts) -> u64 {
-    facts.sent_bytes.saturating_add(facts.received_bytes)
+const fn total_bytes(record: &ConnectionRecord) -> u64 {
+    record.sent_bytes.saturating_add(record.received_bytes)
 }
 
 /// Returns `true` if the connection is open, with TLS if it is part of the URL. A reused connection is not opened, but
 /// a request is sent.
-const fn is_open(facts: &ConnectionFacts, is_tls: bool) -> bool {
-    facts.sent.is_some() || facts.tls_done.is_some() || facts.connected.is_some() && !is_tls
+const fn is_open(record: &ConnectionRecord, is_tls: bool) -> bool {
+    record.sent.is_some() || record.tls_done.is_some() || record.connected.is_some() && !is_tls
 }
 
 /// A request with a method or body may have been processed, so it is not sent again.

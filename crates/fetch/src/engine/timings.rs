@@ -25,22 +25,22 @@ impl Stopwatch {
 
     /// Adds the connections that the attempt opened.
     pub(super) fn record_connection(&mut self, connection_info: &ConnectionInfo) {
-        self.connections += connection_info.facts().opened;
+        self.connections += connection_info.snapshot().opened;
     }
 
     /// Returns the times of the last attempt.
     pub(super) fn timings(&self, connection_info: &ConnectionInfo) -> Timings {
-        let facts = connection_info.facts();
+        let record = connection_info.snapshot();
         let since = |then: Option<Instant>| then.map(|then| then.saturating_duration_since(self.started));
         Timings {
             started: self.attempt_started.saturating_duration_since(self.started),
-            resolved: since(facts.resolved),
-            connected: since(facts.connected),
-            tls_done: since(facts.tls_done),
-            sent: since(facts.sent),
-            first_byte: since(facts.first_byte),
-            remote_addr: facts.remote_addr,
-            local_addr: facts.local_addr,
+            resolved: since(record.resolved),
+            connected: since(record.connected),
+            tls_done: since(record.tls_done),
+            sent: since(record.sent),
+            first_byte: since(record.first_byte),
+            remote_addr: record.remote_addr,
+            local_addr: record.local_addr,
             connections: self.connections,
         }
     }

@@ -78,7 +78,7 @@ impl<M: Machine> Connection<M> {
         (self.connection_info, self.has_received) =
             (connection_info.clone(), !self.buffer.bytes().is_empty());
         if self.has_received {
-            self.connection_info.update(|facts| facts.first_byte = Some(Instant::now()));
+            self.connection_info.update(|record| record.first_byte = Some(Instant::now()));
         }
     }
 
@@ -142,7 +142,7 @@ impl<M: Machine> Connection<M> {
                 }
                 Ok(Step::NeedMore) => self.needs_more = true,
                 Ok(Step::Send(bytes)) => {
-                    self.connection_info.update(|facts| facts.sent = Some(Instant::now()));
+                    self.connection_info.update(|record| record.sent = Some(Instant::now()));
                     match self.stream.encode(bytes) {
                         Ok(bytes) if self.outgoing.is_empty() => self.outgoing = bytes,
                         Ok(bytes) => self.outgoing = [&self.outgoing[..], &bytes].concat().into(),
@@ -193,7 +193,7 @@ impl<M: Machine> Connection<M> {
                     trace::raw(&bytes[bytes.len() - count..]);
                 }
                 if !std::mem::replace(&mut self.has_received, true) {
-                    self.connection_info.update(|facts| facts.first_byte = Some(Instant::now()));
+                    self.connection_info.update(|record| record.first_byte = Some(Instant::now()));
                 }
             }
             Err(error) => {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 /// The record of the connection of one attempt. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ConnectionInfo(Arc<Mutex<ConnectionFacts>>);
+pub(crate) struct ConnectionInfo(Arc<Mutex<ConnectionRecord>>);
 
 /// The addresses of a connection: remote, local.
 pub(crate) type Endpoints = (Option<SocketAddr>, Option<SocketAddr>);
@@ -14,7 +14,7 @@ pub(crate) type Endpoints = (Option<SocketAddr>, Option<SocketAddr>);
 /// The times of the steps of an attempt, and the addresses of its connection: the value that the clones of a
 /// [`ConnectionInfo`] share.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ConnectionFacts {
+pub(crate) struct ConnectionRecord {
     pub(crate) resolved: Option<Instant>,
     pub(crate) connected: Option<Instant>,
     pub(crate) tls_done: Option<Instant>,
@@ -36,18 +36,18 @@ pub(crate) struct ConnectionFacts {
 
 impl ConnectionInfo {
     /// Changes the record.
-    pub(crate) fn update(&self, change: impl FnOnce(&mut ConnectionFacts)) {
+    pub(crate) fn update(&self, change: impl FnOnce(&mut ConnectionRecord)) {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Returns a copy of the record.
-    pub(crate) fn facts(&self) -> ConnectionFacts {
+    pub(crate) fn snapshot(&self) -> ConnectionRecord {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the addresses of the connection that was opened last.
     pub(crate) fn endpoints(&self) -> Endpoints {
-        let facts = self.facts();
-        (facts.remote_addr, facts.local_addr)
+        let record = self.snapshot();
+        (record.remote_addr, record.local_addr)
     }
 }

@@ -138,7 +138,7 @@ impl Connector {
         };
         connection_trace::resolved(host, &addresses);
         addresses.retain(|address| routes.has_family(address));
-        self.connection_info.update(|facts| facts.resolved = Some(Instant::now()));
+        self.connection_info.update(|record| record.resolved = Some(Instant::now()));
         if addresses.is_empty() {
             let family = if routes.family == Some(AddressFamily::V6) { "IPv6" } else { "IPv4" };
             let detail = format!("{host} has no {family} address");
@@ -174,10 +174,10 @@ impl Connector {
         let peer = stream
             .peer_addr()
             .map_err(|error| Error::io(Code::ConnectFailed, Phase::Connect, &what, error))?;
-        self.connection_info.update(|facts| {
-            facts.connected = Some(Instant::now());
-            (facts.remote_addr, facts.local_addr) = (Some(peer), stream.local_addr().ok());
-            facts.opened += 1;
+        self.connection_info.update(|record| {
+            record.connected = Some(Instant::now());
+            (record.remote_addr, record.local_addr) = (Some(peer), stream.local_addr().ok());
+            record.opened += 1;
         });
         connection_trace::connected(host, Some(peer));
         Ok(ServerStream::tcp(stream, RemoteEnd::Address(peer)))
@@ -226,7 +226,7 @@ impl Connector {
         let stream = self.connect(host, port, &deadline).await?;
         let config = self.tls_config_with_alpn(alpn)?;
         let stream = self.handshake(stream, host, config, &deadline).await?;
-        self.connection_info.update(|facts| facts.tls_done = Some(Instant::now()));
+        self.connection_info.update(|record| record.tls_done = Some(Instant::now()));
         Ok(stream)
     }
 
@@ -291,7 +291,7 @@ impl Connector {
         deadline: &Deadline,
     ) -> Result<Stream, Error> {
         let stream = self.handshake(stream, host, self.tls_config()?, &deadline.connecting()).await?;
-        self.connection_info.update(|facts| facts.tls_done = Some(Instant::now()));
+        self.connection_info.update(|record| record.tls_done = Some(Instant::now()));
         Ok(self.tls_stream(stream))
     }
 
@@ -335,8 +335,8 @@ impl Connector {
     /// Records the use of a pooled connection to `host`. If its address is public, or only the proxy knows it, later
     /// redirects to private addresses are refused, as for a new connection.
     pub(crate) fn record_reuse(&self, host: &Host<'_>, (peer, local): Endpoints) {
-        self.connection_info.update(|facts| (facts.remote_addr, facts.local_addr) = (peer, local));
-        if self.connection_info.facts().opened == 0 {
+        self.connection_info.update(|record| (record.remote_addr, record.local_addr) = (peer, local));
+        if self.connection_info.snapshot().opened == 0 {
             trace::note(&format_args!("Re-using existing connection with host {}", host.without_zone()));
         }
         if !matches!(self.proxy_for(host), Ok(None)) {

@@ -94,7 +94,7 @@ impl Connector {
         }
         let addresses = addresses.into_iter().map(ServerAddress::at).collect();
         let (interface, connection_info) = (self.interface().cloned(), self.connection_info().clone());
-        connection_info.update(|facts| facts.opened += 1);
+        connection_info.update(|record| record.opened += 1);
         let buffer = vec![0; DATAGRAM_BYTES];
         Ok(DatagramSockets {
             addresses,
@@ -116,9 +116,10 @@ impl DatagramSockets {
             Some(socket) => socket,
             None => {
                 let socket = Arc::new(open(server.address, self.interface.as_ref())?);
-                self.connection_info.update(|facts| {
-                    facts.connected = facts.connected.or_else(|| Some(Instant::now()));
-                    (facts.remote_addr, facts.local_addr) = (Some(server.address), socket.local_addr().ok());
+                self.connection_info.update(|record| {
+                    record.connected = record.connected.or_else(|| Some(Instant::now()));
+                    (record.remote_addr, record.local_addr) =
+                        (Some(server.address), socket.local_addr().ok());
                 });
                 server.socket.insert(socket)
             }

@@ -103,7 +103,7 @@ impl<M: Machine> DatagramConnection<M> {
     }
 
     fn send_request(&mut self, request: &[u8]) {
-        self.connection_info.update(|facts| facts.sent = Some(Instant::now()));
+        self.connection_info.update(|record| record.sent = Some(Instant::now()));
         let id = self.datagrams.ids.next_id();
         let exchange = Exchange::new(id, request, self.time_limit, self.started.elapsed());
         // If this connection is dropped before the response is complete, the request is cancelled.
@@ -174,10 +174,10 @@ impl<M: Machine> DatagramConnection<M> {
         if exchange.receive(datagram, self.started.elapsed()).map_err(machine_error)? {
             let now = Instant::now();
             let is_first = !std::mem::replace(&mut self.has_received, true);
-            self.connection_info.update(|facts| {
-                facts.last_received = Some(now);
-                facts.received_bytes = facts.received_bytes.saturating_add(length);
-                facts.first_byte = facts.first_byte.filter(|_| !is_first).or(Some(now));
+            self.connection_info.update(|record| {
+                record.last_received = Some(now);
+                record.received_bytes = record.received_bytes.saturating_add(length);
+                record.first_byte = record.first_byte.filter(|_| !is_first).or(Some(now));
             });
             self.datagrams.keep_current_address();
         }

@@ -140,9 +140,9 @@ impl Stream {
             self.read_size = MAX_READ;
         }
         if count > 0 {
-            self.connection_info.update(|facts| {
-                facts.last_received = Some(Instant::now());
-                facts.received_bytes = facts.received_bytes.saturating_add(count as u64);
+            self.connection_info.update(|record| {
+                record.last_received = Some(Instant::now());
+                record.received_bytes = record.received_bytes.saturating_add(count as u64);
             });
         }
         Poll::Ready(Ok(count))

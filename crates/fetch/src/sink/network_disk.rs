@@ -21,7 +21,7 @@ const KINDS: [u32; 9] = [
 #[cfg(target_os = "linux")]
 pub(super) fn is_on_network(file: &File) -> bool {
     // The kernel uses the lower 32 bits.
-    rustix::fs::fstatfs(file).is_ok_and(|facts| KINDS.contains(&(facts.f_type as u32)))
+    rustix::fs::fstatfs(file).is_ok_and(|file_system| KINDS.contains(&(file_system.f_type as u32)))
 }
 
 #[cfg(not(target_os = "linux"))]

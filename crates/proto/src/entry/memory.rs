@@ -61,7 +61,7 @@ fn link_memory(link: &LinkDetails) -> usize {
     };
     boxed::<LinkDetails>()
         + heap_sum(&[&link.target, &link.name, host_type, host, name, version])
-        + list(&link.facts.attributes, attribute_memory)
+        + list(&link.metadata.attributes, attribute_memory)
 }
 
 /// Returns the memory of an allocation of `length` bytes.
@@ -126,7 +126,7 @@ mod tests {
             name: Vec::new(),
             is_union: false,
             object: ObjectName::new("host", name, "0"),
-            facts: ObjectMetadata { attributes: vec![attribute] },
+            metadata: ObjectMetadata { attributes: vec![attribute] },
         })))
     }
 

@@ -49,7 +49,7 @@ pub struct Session {
     working_dir: working_dir::WorkingDir,
     /// The type that the last TYPE set; `None` for the default of RFC 959, ASCII.
     transfer_type: Option<TransferType>,
-    facts: FileMetadata,
+    metadata: FileMetadata,
     /// The LIST, MLSD, NLST or RETR of the current request.
     transfer_command: Option<Command>,
     data: DataState,
@@ -102,7 +102,7 @@ impl Session {
             rejection: None,
             working_dir: working_dir::WorkingDir::default(),
             transfer_type: None,
-            facts: FileMetadata::default(),
+            metadata: FileMetadata::default(),
             transfer_command: None,
             data: DataState::default(),
             finishes_transfers_first: false,
@@ -149,7 +149,7 @@ impl Session {
     pub fn start_request(&mut self, request: &FtpRequest, mode: &DataMode) -> Result<(), SessionError> {
         // From another directory, the same names would name another file.
         let cwds = self.working_dir.cwds_to(&request.cwds).ok_or(SessionError::UnreachableDir)?;
-        (self.stage, self.facts) = (RequestStage::Preparing, FileMetadata::default());
+        (self.stage, self.metadata) = (RequestStage::Preparing, FileMetadata::default());
         self.transfer_command = request.transfer_command()?;
         let data = if self.transfer_command.is_some() { self.data_command(mode) } else { None };
         // With high latency, the data connection is opened while other replies are pending.
@@ -227,8 +227,8 @@ impl Session {
     }
 
     /// Returns size and modification time of the file; complete after [`SessionStep::Ready`].
-    pub const fn facts(&self) -> &FileMetadata {
-        &self.facts
+    pub const fn metadata(&self) -> &FileMetadata {
+        &self.metadata
     }
 
     /// Returns `true` until [`Self::start_transfer`] is called for the current request.

@@ -70,11 +70,11 @@ impl HeaderReader {
 
     /// Returns the entry for the article, equal to the one from an overview line.
     pub fn finish(self) -> Entry {
-        article(self.facts())
+        article(self.details())
     }
 
     /// Returns the details parsed so far.
-    pub(super) fn facts(&self) -> ArticleDetails {
+    pub(super) fn details(&self) -> ArticleDetails {
         let field = |name: &[u8]| {
             let field = self.fields.iter().find(|(known, _)| *known == name);
             field.map_or(&b""[..], |(_, value)| value.trim_ascii())

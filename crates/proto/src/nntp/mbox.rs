@@ -90,9 +90,9 @@ impl Header {
 
     /// Returns the `From ` line and the buffered bytes.
     fn entry(self) -> Vec<u8> {
-        let facts = self.reader.facts();
-        let date = asctime(parse_article_date(&facts.date).unwrap_or_default());
-        let from = without_comments(&facts.from);
+        let details = self.reader.details();
+        let date = asctime(parse_article_date(&details.date).unwrap_or_default());
+        let from = without_comments(&details.from);
         [FROM, address(&from).unwrap_or(DEFAULT_SENDER), b" ", date.as_bytes(), b"\n", &self.buffered]
             .concat()
     }

@@ -25,13 +25,13 @@ pub fn parse_overview_line(line: &[u8]) -> Option<Entry> {
 }
 
 /// Formats the details of an article as an overview line (RFC 3977 §8.3.2), without a line end.
-pub fn format_overview_line(facts: &ArticleDetails) -> Vec<u8> {
-    let mut line = facts.number.to_string().into_bytes();
-    for field in [&facts.subject, &facts.from, &facts.date, &facts.message_id, &facts.references] {
+pub fn format_overview_line(details: &ArticleDetails) -> Vec<u8> {
+    let mut line = details.number.to_string().into_bytes();
+    for field in [&details.subject, &details.from, &details.date, &details.message_id, &details.references] {
         line.push(b'\t');
         line.extend(field.iter().copied().map(in_field));
     }
-    for count in [facts.bytes, facts.lines] {
+    for count in [details.bytes, details.lines] {
         line.push(b'\t');
         line.extend(count.map_or_else(String::new, |count| count.to_string()).into_bytes());
     }
@@ -39,12 +39,12 @@ pub fn format_overview_line(facts: &ArticleDetails) -> Vec<u8> {
 }
 
 /// Returns the listing entry for an article.
-pub(super) fn article(facts: ArticleDetails) -> Entry {
+pub(super) fn article(details: ArticleDetails) -> Entry {
     Entry {
-        name: facts.number.to_string().into_bytes(),
-        size: facts.bytes,
-        modified: parse_article_date(&facts.date),
-        details: Details::Article(Box::new(facts)),
+        name: details.number.to_string().into_bytes(),
+        size: details.bytes,
+        modified: parse_article_date(&details.date),
+        details: Details::Article(Box::new(details)),
         ..Entry::new(EntryKind::File)
     }
 }

@@ -34,7 +34,7 @@ pub enum AttributesResult {
     /// The object has moved to this name.
     Moved(ObjectName),
     /// The attributes, possibly none.
-    Facts(ObjectMetadata),
+    Metadata(ObjectMetadata),
 }
 
 impl AttributesQuery {
@@ -44,7 +44,7 @@ impl AttributesQuery {
             request: OutgoingRequest::new(query, object),
             reader: TokenReader::default(),
             bytes: 0,
-            result: AttributesResult::Facts(ObjectMetadata::default()),
+            result: AttributesResult::Metadata(ObjectMetadata::default()),
             is_answered: false,
             link: None,
         }
@@ -59,12 +59,12 @@ impl AttributesQuery {
     fn process_line(&mut self, line: Line) -> Result<(), WireError> {
         self.is_answered |= !matches!(line, Line::Other);
         match (line, &mut self.result) {
-            (Line::Attribute(attribute), AttributesResult::Facts(facts)) => {
-                if facts.attributes.len() == MAX_ATTRIBUTES {
+            (Line::Attribute(attribute), AttributesResult::Metadata(metadata)) => {
+                if metadata.attributes.len() == MAX_ATTRIBUTES {
                     let limit = "attributes of an object";
                     return Err(WireError::LimitExceeded { quantity: limit, max: MAX_ATTRIBUTES });
                 }
-                facts.attributes.push(attribute);
+                metadata.attributes.push(attribute);
             }
             (Line::Forwarded(name), _) => self.result = AttributesResult::Moved(name),
             (Line::Link(link), _) => self.link = Some(link.object),

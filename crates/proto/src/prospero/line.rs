@@ -67,7 +67,7 @@ fn link(tokens: &[Vec<u8>]) -> Option<LinkDetails> {
         name: name.clone(),
         is_union: kind.eq_ignore_ascii_case(b"U"),
         object: object(object_of)?,
-        facts: ObjectMetadata::default(),
+        metadata: ObjectMetadata::default(),
     })
 }
 

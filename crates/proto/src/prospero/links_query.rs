@@ -52,13 +52,13 @@ impl LinksQuery {
         match line {
             Line::Attribute(attribute) => {
                 let Some(link) = &mut self.link else { return Ok(()) };
-                if link.facts.attributes.len() == MAX_ATTRIBUTES {
+                if link.metadata.attributes.len() == MAX_ATTRIBUTES {
                     return Err(WireError::LimitExceeded {
                         quantity: "attributes of a link",
                         max: MAX_ATTRIBUTES,
                     });
                 }
-                link.facts.attributes.push(attribute);
+                link.metadata.attributes.push(attribute);
             }
             Line::Link(link) => {
                 self.emit_head();
@@ -85,8 +85,8 @@ impl LinksQuery {
 fn entry(link: LinkDetails) -> Entry {
     Entry {
         name: link.name.clone(),
-        size: link.facts.size(),
-        modified: link.facts.modified(),
+        size: link.metadata.size(),
+        modified: link.metadata.modified(),
         url: link.url(),
         details: Details::Link(Box::new(link.clone())),
         ..Entry::new(kind(&link))

@@ -59,7 +59,7 @@ pub struct LinkDetails {
     /// The target.
     pub object: ObjectName,
     /// The attributes of the link.
-    pub facts: ObjectMetadata,
+    pub metadata: ObjectMetadata,
 }
 
 impl LinkDetails {
@@ -68,7 +68,7 @@ impl LinkDetails {
     pub fn url(&self) -> Option<String> {
         match keyword(&self.target).as_str() {
             "DIRECTORY" | "DIRECTORY+FILE" | "FILE" | "OBJECT" => self.object.url(),
-            "EXTERNAL" => self.facts.methods(&self.object).iter().find_map(AccessMethod::url),
+            "EXTERNAL" => self.metadata.methods(&self.object).iter().find_map(AccessMethod::url),
             _ => None,
         }
     }

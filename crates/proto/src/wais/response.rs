@@ -221,7 +221,7 @@ fn diagnostic(fields: &mut Fields<'_>) -> Result<Diagnostic, WireError> {
 /// Parses a document header. Returns `None` if it has no identifier.
 fn document(group: &[u8]) -> Result<Option<DocumentDetails>, WireError> {
     let (mut fields, mut id) = (Fields::new(group), None);
-    let mut facts = DocumentDetails {
+    let mut details = DocumentDetails {
         id: DocumentId(Vec::new()),
         score: None,
         length: None,
@@ -235,18 +235,18 @@ fn document(group: &[u8]) -> Result<Option<DocumentDetails>, WireError> {
     while let Some((tag, value)) = fields.next()? {
         match tag {
             tag::ID => id = Some(DocumentId(value.to_vec())),
-            tag::SCORE => facts.score = parse_big_endian(value),
-            tag::LENGTH => facts.length = parse_big_endian(value),
-            tag::LINES => facts.lines = parse_big_endian(value),
-            tag::TYPES => facts.types = types(value)?,
-            tag::SOURCE => facts.source = value.to_vec(),
-            tag::DATE => facts.date = value.to_vec(),
-            tag::HEADLINE => facts.headline = value.to_vec(),
-            tag::CITY => facts.city = value.to_vec(),
+            tag::SCORE => details.score = parse_big_endian(value),
+            tag::LENGTH => details.length = parse_big_endian(value),
+            tag::LINES => details.lines = parse_big_endian(value),
+            tag::TYPES => details.types = types(value)?,
+            tag::SOURCE => details.source = value.to_vec(),
+            tag::DATE => details.date = value.to_vec(),
+            tag::HEADLINE => details.headline = value.to_vec(),
+            tag::CITY => details.city = value.to_vec(),
             _ => {}
         }
     }
-    Ok(id.map(|id| DocumentDetails { id, ..facts }))
+    Ok(id.map(|id| DocumentDetails { id, ..details }))
 }
 
 fn types(group: &[u8]) -> Result<Vec<Vec<u8>>, WireError> {

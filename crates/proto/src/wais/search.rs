@@ -120,10 +120,12 @@ impl Search {
         let has_diagnostic = response.error_diagnostics().next().is_some();
         let asks_again = is_first && is_full;
         if asks_again {
-            self.first_ids = response.documents.iter().map(|facts| facts.id.0.clone()).collect();
+            self.first_ids = response.documents.iter().map(|details| details.id.0.clone()).collect();
         }
-        let is_new = |facts: &DocumentDetails| is_first || !self.first_ids.contains(&facts.id.0);
-        events.extend(response.documents.into_iter().filter(is_new).map(|facts| Event::Entry(entry(facts))));
+        let is_new = |details: &DocumentDetails| is_first || !self.first_ids.contains(&details.id.0);
+        events.extend(
+            response.documents.into_iter().filter(is_new).map(|details| Event::Entry(entry(details))),
+        );
         self.has_diagnostic |= has_diagnostic;
         if !asks_again && self.has_diagnostic {
             events.push_back(Event::UnterminatedEnd("a response without a diagnostic"));
@@ -195,12 +197,12 @@ pub(super) fn note(text: &str, words: &[u8]) -> Event {
     Event::Note(format!("{text} {}", escape_non_ascii(words)).into())
 }
 
-fn entry(facts: DocumentDetails) -> Entry {
+fn entry(details: DocumentDetails) -> Entry {
     Entry {
-        name: facts.headline.clone(),
-        size: facts.length,
-        modified: date(&facts.date),
-        details: Details::Document(Box::new(facts)),
+        name: details.headline.clone(),
+        size: details.length,
+        modified: date(&details.date),
+        details: Details::Document(Box::new(details)),
         ..Entry::new(EntryKind::File)
     }
 }

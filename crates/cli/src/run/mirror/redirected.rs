@@ -14,7 +14,7 @@ use crate::job::{MirrorJob, Transfer};
 use crate::report::{NoFile, TransferReport};
 use crate::run::context::Run;
 use crate::run::failures::may_be_directory_or_link;
-use crate::run::transfer::{is_moved, with_observer};
+use crate::run::transfer::{record_redirect, with_observer};
 
 impl MirrorWalker {
     /// Asks the server whether an entry of an index page is a directory, if this must be known before the transfer. Returns
@@ -47,7 +47,7 @@ impl MirrorWalker {
             }
             Err(error) => return Err(error),
         };
-        if is_moved(transfer, &meta, report) {
+        if record_redirect(transfer, &meta, report) {
             return Ok(true);
         }
         let is_elsewhere = entry.may_be_directory_elsewhere(&meta);

@@ -173,7 +173,8 @@ fn batch_continues_after_signal() {
         let child = spawn_batch(dir.path(), &[&["-C", "-"], parallel].concat());
         let finished = if parallel.is_empty() { 3 } else { 4 };
         let is_half_done = || {
-            let part = fs::metadata(dir.path().join("slow.fetch-url.part")).map_or(0, |facts| facts.len());
+            let part =
+                fs::metadata(dir.path().join("slow.fetch-url.part")).map_or(0, |metadata| metadata.len());
             read_text_or_empty(dir.path(), JOURNAL).matches("\"path\"").count() == finished && part == 100_000
         };
         assert!(
@@ -434,8 +435,8 @@ fn journal_that_is_not_a_regular_file_is_refused() {
             result.assert_stderr_contains(JOURNAL);
             assert_eq!(read_text_or_empty(dir.path(), "victim"), "victim");
             assert!(!dir.path().join("nowhere").exists());
-            let facts = fs::symlink_metadata(&journal).expect("the entry still exists").file_type();
-            assert!(facts.is_symlink() || facts.is_dir() || facts.is_fifo(), "{kind} {options:?}");
+            let metadata = fs::symlink_metadata(&journal).expect("the entry still exists").file_type();
+            assert!(metadata.is_symlink() || metadata.is_dir() || metadata.is_fifo(), "{kind} {options:?}");
         }
     }
 }

@@ -293,7 +293,7 @@ fn signal_removes_part_file_and_sigkill_leftover_is_not_reused() {
     for (signal, number) in [("TERM", 15), ("INT", 2), ("KILL", 9)] {
         let child = crate::support::spawn_fetch_url(arguments);
         let part = crate::support::part_path(&path);
-        let has_begun = || part.metadata().is_ok_and(|facts| facts.len() > 0);
+        let has_begun = || part.metadata().is_ok_and(|metadata| metadata.len() > 0);
         assert!(crate::support::wait_until(Duration::from_secs(10), has_begun), "SIG{signal}: no .part");
         crate::support::send_signal(&child, signal);
         assert_eq!(crate::support::wait_for_exit(child).signal, Some(number));

@@ -235,7 +235,7 @@ fn truncated_file_is_resumed_by_the_next_run() {
     assert!(!dir.path().join("big").exists());
     assert!(dir.path().join("one").exists());
     let part = dir.path().join("big.fetch-url.part");
-    let part_size = fs::metadata(&part).map(|facts| facts.len()).unwrap_or_default();
+    let part_size = fs::metadata(&part).map(|metadata| metadata.len()).unwrap_or_default();
     assert_eq!(part_size, 150_000, "{:?}", entry_names(dir.path()));
     let rest =
         HttpResponse::new(206).header("ETag", &etag).header("Content-Range", "bytes 149936-199999/200000");

@@ -36,7 +36,7 @@ const EXPECTED_TREE: [&str; 7] =
 
 /// Returns the modification time of a file in seconds since 1970.
 fn modified_seconds(path: &Path) -> u64 {
-    let time = fs::metadata(path).and_then(|facts| facts.modified()).expect("a time");
+    let time = fs::metadata(path).and_then(|metadata| metadata.modified()).expect("a time");
     time.duration_since(UNIX_EPOCH).expect("a time after 1970").as_secs()
 }
 
@@ -135,7 +135,7 @@ fn links_in_listings_create_no_links_and_no_loops() {
     assert!(found.contains(&"one=12345".into()) && found.contains(&"sub/x=x".into()), "{found:?}");
     for name in ["link", "round", "gone", "up"] {
         let path = dir.path().join(name);
-        assert!(fs::symlink_metadata(&path).map_or(true, |facts| facts.is_file()), "{name}: {found:?}");
+        assert!(fs::symlink_metadata(&path).map_or(true, |metadata| metadata.is_file()), "{name}: {found:?}");
     }
     // MLSD shows a link as OS.unix=slink, and the directory and its parent as cdir and pdir.
     let facts = "type=cdir;modify=20240102030405; .\r\ntype=pdir;modify=20240102030405; ..\r\n\

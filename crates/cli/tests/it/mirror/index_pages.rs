@@ -206,7 +206,7 @@ fn second_run_requests_only_pages_when_pages_show_times() {
         site.run_mirror(dir.path(), "").assert_exit(0);
         assert_eq!(list_tree(dir.path()), EXPECTED_TREE, "{name}");
         assert_eq!(site.requested_since(0).len(), 6, "{name}: {:?}", site.requested_since(0));
-        let time = fs::metadata(dir.path().join("one.txt")).and_then(|facts| facts.modified());
+        let time = fs::metadata(dir.path().join("one.txt")).and_then(|metadata| metadata.modified());
         assert_eq!(time.expect("a time"), UNIX_EPOCH + Duration::from_secs(786_285_296), "{name}");
         site.run_mirror(dir.path(), "").assert_exit(0);
         assert_eq!(site.requested_since(6), PAGES, "{name}");

@@ -71,7 +71,7 @@ impl SlowServer {
             let names = if target.exists() { entry_names(target) } else { Vec::new() };
             let complete = names.iter().filter(|name| name.starts_with('f') && name.len() == 2).count();
             let is_part = |name: &&String| name.ends_with(".part");
-            let bytes = |name: &String| fs::metadata(target.join(name)).map_or(0, |facts| facts.len());
+            let bytes = |name: &String| fs::metadata(target.join(name)).map_or(0, |metadata| metadata.len());
             complete >= 4 && names.iter().filter(is_part).any(|name| bytes(name) > 4000)
         };
         assert!(

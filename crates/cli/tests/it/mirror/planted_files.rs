@@ -88,7 +88,7 @@ fn forged_journal_deletes_nothing_outside_and_is_not_overwritten() {
     let line = original.lines().find(|line| line.contains("\"path\":\"a\"")).expect("a line").to_owned();
     // The file outside of DIR has the size and the time of `a`.
     write_file(dir.path(), "victim", "a");
-    let time = fs::metadata(target.join("a")).and_then(|facts| facts.modified()).expect("a time");
+    let time = fs::metadata(target.join("a")).and_then(|metadata| metadata.modified()).expect("a time");
     let file = fs::File::options().write(true).open(dir.path().join("victim")).expect("a file");
     file.set_modified(time).expect("a time");
     for path in

@@ -43,7 +43,7 @@ fn set_modified(path: &Path, seconds: u64) {
 }
 
 fn modified(path: &Path) -> u64 {
-    let time = fs::metadata(path).and_then(|facts| facts.modified()).expect("a time");
+    let time = fs::metadata(path).and_then(|metadata| metadata.modified()).expect("a time");
     time.duration_since(UNIX_EPOCH).expect("after 1970").as_secs()
 }
 

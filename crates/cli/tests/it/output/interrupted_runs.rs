@@ -31,7 +31,7 @@ fn spawn_resuming(target: &Target, url: &str) -> Child {
 #[track_caller]
 fn wait_for_part_file(target: &Target) {
     let part = part_path(&target.path());
-    let has_bytes = || fs::metadata(&part).is_ok_and(|facts| facts.len() > 8000);
+    let has_bytes = || fs::metadata(&part).is_ok_and(|metadata| metadata.len() > 8000);
     assert!(wait_until(Duration::from_secs(10), has_bytes), "no data within 10 seconds");
 }
 

@@ -344,7 +344,7 @@ fn part_file_has_mode_0600_and_resumed_file_follows_umask() {
     let child = spawn_fetch_url(["-o", path_text(&path), &server.url("/o")]);
     assert!(wait_until(Duration::from_secs(5), || part_path(&path)
         .metadata()
-        .is_ok_and(|facts| facts.len() > 0)));
+        .is_ok_and(|metadata| metadata.len() > 0)));
     assert_eq!(mode(&part_path(&path)) & 0o777, 0o600);
     send_signal(&child, "TERM");
     wait_for_exit(child);

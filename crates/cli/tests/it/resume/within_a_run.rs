@@ -539,7 +539,7 @@ fn signal_during_retry_delay_keeps_part_file() {
         let (path, url) = (target.path(), server.url("/o"));
         let child = spawn_fetch_url(["--retry-delay", "20", "-o", path.to_str().expect("UTF-8"), &url]);
         let part = part_path(&path);
-        let is_written = || fs::metadata(&part).is_ok_and(|facts| facts.len() == CUT as u64);
+        let is_written = || fs::metadata(&part).is_ok_and(|metadata| metadata.len() == CUT as u64);
         assert!(
             wait_until(Duration::from_secs(10), is_written),
             "the bytes are not in the .part file during the retry delay"

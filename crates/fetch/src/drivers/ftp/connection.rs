@@ -63,7 +63,7 @@ impl Connection {
                 let deadline = ctx.deadline.connecting();
                 let stream = ctx.connector.connect(&plan.host, plan.port, &deadline).await?;
                 let stream = ctx.connector.handshake(stream, &plan.host, config.clone(), &deadline).await?;
-                ctx.connector.connection_info().update(|facts| facts.tls_done = Some(Instant::now()));
+                ctx.connector.connection_info().update(|record| record.tls_done = Some(Instant::now()));
                 Self::start_session(ControlConnection::new_tls(stream, None)?, Some(config), plan, known, ctx)
             }
             StartTls::Never => {
@@ -86,7 +86,7 @@ impl Connection {
             Ok(greeting) => {
                 let deadline = ctx.deadline.connecting();
                 let stream = ctx.connector.handshake(stream, &plan.host, config.clone(), &deadline).await?;
-                ctx.connector.connection_info().update(|facts| facts.tls_done = Some(Instant::now()));
+                ctx.connector.connection_info().update(|record| record.tls_done = Some(Instant::now()));
                 let control = ControlConnection::new_tls(stream, Some(greeting))?;
                 Self::start_session(control, Some(config), plan, known, ctx)
             }
@@ -275,7 +275,7 @@ impl Connection {
 
     /// Returns the size and modification time that the server reported.
     pub(super) const fn file_metadata(&self) -> &FileMetadata {
-        self.session.facts()
+        self.session.metadata()
     }
 
     /// Returns the server's and the client's end of the control connection.

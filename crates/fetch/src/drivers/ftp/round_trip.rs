@@ -11,8 +11,8 @@ const MAX_PROBE_TIME: Duration = Duration::from_secs(3);
 
 /// Returns the time of the TCP handshake, or zero if it is not known.
 pub(super) fn round_trip_time(ctx: &RunContext) -> Duration {
-    let facts = ctx.connector.connection_info().facts();
-    let time = facts.resolved.zip(facts.connected).map(|(from, to)| to.saturating_duration_since(from));
+    let record = ctx.connector.connection_info().snapshot();
+    let time = record.resolved.zip(record.connected).map(|(from, to)| to.saturating_duration_since(from));
     time.unwrap_or_default()
 }
 

@@ -64,7 +64,7 @@ pub(super) async fn start_transfer(
         connection.start_request(&plan.ftp_request, &mode)?;
     }
     prepare_transfer(connection, plan, ctx).await?;
-    let meta = metadata_from_facts(connection, plan);
+    let meta = response_metadata(connection, plan);
     if let Some(content) = content_without_transfer(connection, plan, &meta)? {
         return Ok(TransferStart::Complete(Box::new(Response::new(meta, content))));
     }
@@ -81,7 +81,7 @@ pub(super) async fn start_transfer(
     };
     let offset = first - plan.overlap_bytes(first).len() as u64;
     connection.request_transfer(offset, stream.is_some() && plan.may_prefetch_port());
-    ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
+    ctx.connector.connection_info().update(|record| record.sent = Some(Instant::now()));
     let step = connection.run_until_event(ctx).await?;
     handle_transfer_reply(step, stream, setup, first, connection, plan, ctx).await
 }
@@ -117,8 +117,8 @@ async fn handle_transfer_reply(
     plan: &FtpPlan,
     ctx: &RunContext,
 ) -> Result<TransferStart, DriverError> {
-    ctx.connector.connection_info().update(|facts| facts.first_byte = Some(Instant::now()));
-    let mut meta = metadata_from_facts(connection, plan);
+    ctx.connector.connection_info().update(|record| record.first_byte = Some(Instant::now()));
+    let mut meta = response_metadata(connection, plan);
     let end = requested_range(plan, &meta)?.1;
     let is_from_start = connection.was_rest_refused();
     let stream = match (step, stream, setup) {
@@ -253,13 +253,13 @@ async fn prompt_for_password(plan: &FtpPlan, ctx: &RunContext) -> Result<Vec<u8>
 }
 
 /// Returns the metadata that the server reported before the transfer.
-fn metadata_from_facts(connection: &Connection, plan: &FtpPlan) -> Box<Meta> {
-    let facts = connection.file_metadata();
+fn response_metadata(connection: &Connection, plan: &FtpPlan) -> Box<Meta> {
+    let file = connection.file_metadata();
     let mut meta = Box::new(Meta::new(plan.url.clone()));
     meta.protocol = Some("FTP");
-    meta.head.size = facts.size;
-    meta.head.modified = facts.modified.as_ref().map(|modified| modified.seconds);
-    meta.validator = facts.modified.as_ref().map(|modified| Validator::Modified(modified.text.clone()));
+    meta.head.size = file.size;
+    meta.head.modified = file.modified.as_ref().map(|modified| modified.seconds);
+    meta.validator = file.modified.as_ref().map(|modified| Validator::Modified(modified.text.clone()));
     meta.is_resumable = meta.validator.is_some() && meta.head.size.is_some();
     meta
 }
@@ -282,9 +282,9 @@ fn content_without_transfer(
 
 /// Returns an error if the server replied 550 to SIZE and to MDTM: the file does not exist, or it is a directory.
 fn check_file_exists(connection: &Connection, plan: &FtpPlan) -> Result<(), DriverError> {
-    let facts = connection.file_metadata();
-    let is_known = facts.size.is_some() || facts.modified.is_some();
-    let rejection = facts.rejection.as_ref().filter(|reply| reply.code == 550 && !is_known);
+    let file = connection.file_metadata();
+    let is_known = file.size.is_some() || file.modified.is_some();
+    let rejection = file.rejection.as_ref().filter(|reply| reply.code == 550 && !is_known);
     let (Some(reply), Operation::Stat { name } | Operation::Retrieve { name, .. }) =
         (rejection, &plan.ftp_request.operation)
     else {

@@ -1,8 +1,8 @@
 //! The driver for `http:` and `https:` URLs (RFC 1738 §3.3, RFC 9110, RFC 9112, RFC 9113).
 //!
 //! `plan.rs` builds the request, `run.rs` sends it over one of the [`transports`], `response.rs` interprets the
-//! response. A request goes from `HttpRun` through `Transports::send` to `direct_transport.rs`, which takes a connection from
-//! the pool or opens one, or to `socks_transport.rs`.
+//! response. A request goes from `HttpRun` through `Transports::send` to `hyper_transport.rs`, which takes a connection
+//! from the pool or opens one, or to `socks_transport.rs`.
 
 mod authorization;
 mod challenge;
@@ -16,7 +16,6 @@ pub(crate) mod cookie_jar;
 mod cookie_store;
 mod decoded_body;
 mod digest_realm;
-mod direct_transport;
 pub(crate) mod duplicates;
 mod exchange;
 mod first_connection;
@@ -33,6 +32,7 @@ mod http2_frames;
 mod http2_stream;
 #[cfg(feature = "http2")]
 mod http2_uploads;
+mod hyper_transport;
 #[cfg(feature = "html")]
 mod index_page;
 #[cfg(not(feature = "html"))]

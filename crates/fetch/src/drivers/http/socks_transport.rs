@@ -58,7 +58,7 @@ pub(super) async fn send_through_socks(
         ctx.connector.check_behind_proxy(&plan.host)?;
     }
     let request = build_request(&client.client, url, plan);
-    ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
+    ctx.connector.connection_info().update(|record| record.sent = Some(Instant::now()));
     let failed = |error: reqwest::Error| transport_error::proxy_error(error.without_url(), proxy);
     trace::note(&format_args!("through the proxy {proxy}"));
     let sent = async {
@@ -69,9 +69,9 @@ pub(super) async fn send_through_socks(
         result.map_err(failed)
     };
     let response = ctx.deadline.bound_reply(|| None, sent).await?;
-    ctx.connector.connection_info().update(|facts| {
-        facts.first_byte = Some(Instant::now());
-        facts.remote_addr = response.remote_addr();
+    ctx.connector.connection_info().update(|record| {
+        record.first_byte = Some(Instant::now());
+        record.remote_addr = response.remote_addr();
     });
     Ok(http::Response::from(response).map(ResponseBody::proxied))
 }

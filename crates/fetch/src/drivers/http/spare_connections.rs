@@ -34,11 +34,11 @@ pub(super) async fn open_while(
     let (mut sent, mut begun) = (pin!(sent), None);
     let response = poll_fn(|cx| {
         let response = sent.as_mut().poll(cx);
-        let facts = ctx.connector.connection_info().facts();
-        if begun.is_none() && facts.sent.is_some() {
+        let record = ctx.connector.connection_info().snapshot();
+        if begun.is_none() && record.sent.is_some() {
             // HTTP/2 shares one connection. A server that is known has idle connections, or did not need them.
             let is_http2 = plan.allows_http2() && pool.first_connection(key).is_some();
-            let count = if is_http2 || facts.opened == 0 { 0 } else { spares.count };
+            let count = if is_http2 || record.opened == 0 { 0 } else { spares.count };
             begun = Some((0..count).map(|_| open(key, plan, ctx)).collect::<Vec<_>>());
         }
         begun.iter_mut().flatten().for_each(|spare| spare.opening.poll_progress(cx));

@@ -10,7 +10,7 @@ use super::connection_pool::ConnectionPool;
 use super::plan::HttpPlan;
 use super::response_body::ResponseBody;
 use super::socks_transport::SocksClients;
-use super::{direct_transport, forwarded, socks_transport};
+use super::{forwarded, hyper_transport, socks_transport};
 use crate::net::proxy::Proxy;
 use crate::{Code, Error, Phase, RunContext};
 
@@ -33,13 +33,13 @@ impl Transports {
         match ctx.connector.proxy_for(&plan.host)?.filter(|_| needs_no_tunnel) {
             Some(proxy) if proxy.kind.is_http() && !plan.is_tls && !plan.is_forwarded => {
                 let plan = Box::new(forwarded_plan(plan)?);
-                direct_transport::send_directly(&self.pool, &plan, ctx).await
+                hyper_transport::send_with_hyper(&self.pool, &plan, ctx).await
             }
             Some(proxy) if can_use_reqwest(proxy, plan) => {
                 // In a box, so that other requests do not carry its large future.
                 Box::pin(socks_transport::send_through_socks(&self.socks_clients, proxy, plan, ctx)).await
             }
-            _ => direct_transport::send_directly(&self.pool, plan, ctx).await,
+            _ => hyper_transport::send_with_hyper(&self.pool, plan, ctx).await,
         }
     }
 }

@@ -195,9 +195,9 @@ impl Buf for OutgoingChunk {
         self.bytes.advance(count);
         let now = Instant::now();
         self.progress.lock().last_progress = now;
-        self.info.update(|facts| {
-            facts.last_sent = Some(now);
-            facts.sent_bytes = facts.sent_bytes.saturating_add(count as u64);
+        self.info.update(|record| {
+            record.last_sent = Some(now);
+            record.sent_bytes = record.sent_bytes.saturating_add(count as u64);
         });
         if self.is_last && self.bytes.is_empty() {
             self.progress.advance(UploadState::Unsent, UploadState::Buffered);

@@ -61,9 +61,9 @@ impl NntpConnection {
             ctx.connector.plain_stream(stream)
         };
         let info = ctx.connector.connection_info();
-        let facts = info.facts();
+        let record = info.snapshot();
         let session = Session::new(options).with_wire_trace(trace::is_enabled());
-        let (endpoints, login) = ((facts.remote_addr, facts.local_addr), plan.login.clone());
+        let (endpoints, login) = ((record.remote_addr, record.local_addr), plan.login.clone());
         let runtime = Handle::current().id();
         Ok(Self { inner: Connection::new(session, stream, info), endpoints, login, runtime })
     }
@@ -126,7 +126,7 @@ impl NntpConnection {
         };
         // Several replies may precede the step, such as those to a login, so the reply timeout begins again whenever bytes
         // arrive.
-        let last_received = || ctx.connector.connection_info().facts().last_received;
+        let last_received = || ctx.connector.connection_info().snapshot().last_received;
         loop {
             match ctx.deadline.bound_reply(last_received, self.step()).await? {
                 Step::Emit(Event::Head(_)) => return Ok(FirstReply::Accepted(Box::new(self))),

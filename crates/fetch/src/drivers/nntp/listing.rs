@@ -57,8 +57,8 @@ impl EntryUrls {
     fn entry_url(&self, entry: &Entry) -> Option<String> {
         match (&entry.details, &self.group) {
             (Details::Newsgroup(_), _) => Some(format!("{}{}", self.server, encode_group(&entry.name))),
-            (Details::Article(facts), Some(group)) => {
-                Some(format!("{}{group}/{}", self.server, facts.number))
+            (Details::Article(details), Some(group)) => {
+                Some(format!("{}{group}/{}", self.server, details.number))
             }
             _ => None,
         }

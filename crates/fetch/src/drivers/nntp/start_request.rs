@@ -43,6 +43,6 @@ async fn open_connection(request: &ActiveRequest, uncompressed_lists: bool) -> R
 
 /// Returns `true` if the connection was closed before the server sent any reply to the request.
 fn is_stale_connection_error(error: &Error, ctx: &RunContext) -> bool {
-    let has_reply = ctx.connector.connection_info().facts().first_byte.is_some();
+    let has_reply = ctx.connector.connection_info().snapshot().first_byte.is_some();
     !has_reply && error.is_peer_error() && error.code() != Code::TimedOut
 }

@@ -28,13 +28,13 @@ pub(super) enum AccessChoice {
 /// # Errors
 /// `Code::Unsupported` if no access method is supported.
 pub(super) fn choose_access(
-    facts: &ObjectMetadata,
+    metadata: &ObjectMetadata,
     plan: &ProsperoPlan,
     ctx: &RunContext,
 ) -> Result<AccessChoice, Error> {
-    let methods = facts.methods(&plan.object_name());
-    let has_unknown_kind = facts.attribute("ACCESS-METHOD").is_none() && facts.is_directory().is_none();
-    if has_unknown_kind || facts.is_directory() == Some(true) {
+    let methods = metadata.methods(&plan.object_name());
+    let has_unknown_kind = metadata.attribute("ACCESS-METHOD").is_none() && metadata.is_directory().is_none();
+    if has_unknown_kind || metadata.is_directory() == Some(true) {
         return Ok(AccessChoice::Links);
     }
     let resolved_methods: Vec<_> = methods.iter().map(|method| (method, method.resolve())).collect();

@@ -11,7 +11,7 @@ use crate::{Code, Content, Error, Meta, Outcome, Phase, RunContext};
 
 /// Queries all attributes of the object and returns them as header fields.
 pub(super) async fn fetch_head(
-    mut facts: ObjectMetadata,
+    mut metadata: ObjectMetadata,
     datagrams: DatagramSockets,
     mut meta: Meta,
     plan: &ProsperoPlan,
@@ -21,11 +21,11 @@ pub(super) async fn fetch_head(
     if let (Some(all), _) = query_optional(&Query::All, datagrams, plan, ctx).await?
         && !all.attributes.is_empty()
     {
-        facts = all;
+        metadata = all;
     }
-    meta.head.size = facts.size();
-    meta.head.modified = facts.modified();
-    let fields = facts.attributes.iter().map(|attribute| (sanitise(&attribute.name), attribute.text()));
+    meta.head.size = metadata.size();
+    meta.head.modified = metadata.modified();
+    let fields = metadata.attributes.iter().map(|attribute| (sanitise(&attribute.name), attribute.text()));
     meta.fields.extend(fields);
     Ok(outcome(meta, Content::Head))
 }
@@ -38,9 +38,9 @@ pub(super) async fn query_size_and_time(
     ctx: &RunContext,
 ) -> Result<DatagramSockets, QueryError> {
     let query = Query::Attributes(vec!["SIZE".to_owned(), "LAST-MODIFIED".to_owned()]);
-    let (facts, datagrams) = query_optional(&query, datagrams, plan, ctx).await?;
-    if let Some(facts) = facts {
-        (meta.head.size, meta.head.modified) = (facts.size(), facts.modified());
+    let (metadata, datagrams) = query_optional(&query, datagrams, plan, ctx).await?;
+    if let Some(metadata) = metadata {
+        (meta.head.size, meta.head.modified) = (metadata.size(), metadata.modified());
         meta.is_repeatable = meta.head.modified.is_some();
     }
     Ok(datagrams)
@@ -65,8 +65,8 @@ pub(super) async fn verify_required(
     let mut datagrams = datagrams;
     let mut returned = ObjectMetadata::default();
     if !names.is_empty() {
-        let (facts, rest) = query_optional(&Query::Attributes(names), datagrams, plan, ctx).await?;
-        (returned, datagrams) = (facts.unwrap_or_default(), rest);
+        let (metadata, rest) = query_optional(&Query::Attributes(names), datagrams, plan, ctx).await?;
+        (returned, datagrams) = (metadata.unwrap_or_default(), rest);
     }
     for (name, value) in &plan.required_attributes {
         match returned.attribute(name).map(|attribute| attribute.text()) {
@@ -93,7 +93,9 @@ async fn query_optional(
     ctx: &RunContext,
 ) -> Result<(Option<ObjectMetadata>, DatagramSockets), QueryError> {
     match query_attributes(query, datagrams, plan, ctx).await {
-        Ok(QueryReply::Found(AttributesResult::Facts(facts), datagrams)) => Ok((Some(facts), datagrams)),
+        Ok(QueryReply::Found(AttributesResult::Metadata(metadata), datagrams)) => {
+            Ok((Some(metadata), datagrams))
+        }
         Ok(QueryReply::Found(_, datagrams) | QueryReply::Rejected(_, datagrams)) => Ok((None, datagrams)),
         Err(QueryError::Failed(error)) if error.code() == Code::PeerMisbehaved => {
             Ok((None, ctx.connector.datagrams(&plan.host, plan.port, &ctx.deadline).await?))

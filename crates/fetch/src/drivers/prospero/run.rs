@@ -38,17 +38,17 @@ async fn locate_and_fetch(plan: &ProsperoPlan, ctx: &RunContext) -> Result<Outco
         QueryReply::Found(found, datagrams) => (found, datagrams),
         QueryReply::Rejected(rejection, _) => return Err(rejection_error(&rejection).into()),
     };
-    let facts = match found {
-        AttributesResult::Facts(facts) => facts,
+    let metadata = match found {
+        AttributesResult::Metadata(metadata) => metadata,
         AttributesResult::Moved(name) => return Ok(Outcome::Redirect(redirect_to_object(&name, plan)?)),
         _ => return Err(unexpected_step_error().into()),
     };
     let mut meta = response_meta(plan);
     let datagrams = verify_required(datagrams, &mut meta, plan, ctx).await?;
     if plan.wants_head {
-        return fetch_head(facts, datagrams, meta, plan, ctx).await;
+        return fetch_head(metadata, datagrams, meta, plan, ctx).await;
     }
-    match choose_access(&facts, plan, ctx)? {
+    match choose_access(&metadata, plan, ctx)? {
         AccessChoice::Advice(advice) => Ok(outcome(meta, Content::Advice(advice))),
         AccessChoice::Contents => fetch_contents(datagrams, meta, plan, ctx).await,
         AccessChoice::Links => fetch_listing(datagrams, meta, plan, ctx).await,

@@ -36,7 +36,7 @@ async fn first_response_step<M: Machine>(
     connection: &mut Connection<M>,
     ctx: &RunContext,
 ) -> Result<Step, Error> {
-    let last_received = || ctx.connector.connection_info().facts().last_received;
+    let last_received = || ctx.connector.connection_info().snapshot().last_received;
     ctx.deadline.bound_reply(last_received, connection.step()).await
 }
 

@@ -38,13 +38,13 @@ fn database_url(url: &Url<'_>) -> String {
 }
 
 /// Returns the URL of a document (RFC 1738 §3.9). A document of type URL is a link, and its headline is the target.
-fn document_url(facts: &DocumentDetails, database_url: &str) -> Option<String> {
-    let wtype = facts.first_type();
+fn document_url(details: &DocumentDetails, database_url: &str) -> Option<String> {
+    let wtype = details.first_type();
     if wtype == b"URL" {
-        return facts.link();
+        return details.link();
     }
     let encoded = |bytes| PercentEncoded::encode(bytes, charset::UCHAR);
-    let text = format!("{database_url}{}/{}", encoded(wtype), encoded(facts.id.as_bytes()));
+    let text = format!("{database_url}{}/{}", encoded(wtype), encoded(details.id.as_bytes()));
     // Return the URL only if this driver accepts it.
     let request = Request::new(&text).ok()?;
     WaisPlan::new(&request).is_ok().then_some(text)
@@ -65,8 +65,8 @@ impl Stream for SearchResults {
             let Some(connection) = &mut self.connection else { return Poll::Ready(None) };
             let error = match ready!(connection.poll_step(cx)) {
                 Ok(Step::Emit(Event::Entry(mut entry))) => {
-                    if let Details::Document(facts) = &entry.details {
-                        entry.url = document_url(facts, &self.database_url);
+                    if let Details::Document(details) = &entry.details {
+                        entry.url = document_url(details, &self.database_url);
                     }
                     return Poll::Ready(Some(Ok(entry)));
                 }

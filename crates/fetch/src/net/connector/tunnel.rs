@@ -171,7 +171,7 @@ impl Connector {
         trace::note(&format_args!("through the proxy {proxy}: {destination}:{port}"));
         let mut stream = self.open_proxy(proxy, destination, deadline).await?;
         deadline.bound(Phase::Proxy, run_handshake(&mut stream, handshake, proxy)).await?;
-        self.connection_info.update(|facts| facts.connected = Some(Instant::now()));
+        self.connection_info.update(|record| record.connected = Some(Instant::now()));
         Ok(stream)
     }
 
@@ -185,10 +185,10 @@ impl Connector {
         let addresses = self.proxy_addresses(proxy, deadline).await?;
         let name = format!("the proxy {proxy}");
         let tcp = self.connect_tcp(&addresses, Phase::Proxy, &name, deadline).await?;
-        self.connection_info.update(|facts| {
-            facts.connected = Some(Instant::now());
-            (facts.remote_addr, facts.local_addr) = (tcp.peer_addr().ok(), tcp.local_addr().ok());
-            facts.opened += 1;
+        self.connection_info.update(|record| {
+            record.connected = Some(Instant::now());
+            (record.remote_addr, record.local_addr) = (tcp.peer_addr().ok(), tcp.local_addr().ok());
+            record.opened += 1;
         });
         let remote = RemoteEnd::BehindProxy(destination);
         if proxy.kind != ProxyKind::Https {

@@ -27,9 +27,9 @@ impl Connector {
             stream.map_err(|error| Error::io(Code::ConnectFailed, Phase::Connect, &what, error))
         };
         let stream = deadline.connecting().bound(Phase::Connect, connected).await?;
-        self.connection_info().update(|facts| {
-            facts.connected = Some(Instant::now());
-            facts.opened += 1;
+        self.connection_info().update(|record| {
+            record.connected = Some(Instant::now());
+            record.opened += 1;
         });
         Ok(Some(stream))
     }
@@ -47,7 +47,7 @@ impl Connector {
     ) -> Result<TlsStream<UnixStream>, Error> {
         let config = self.tls_config_with_alpn(alpn)?;
         let stream = self.handshake(stream, host, config, &deadline.connecting()).await?;
-        self.connection_info().update(|facts| facts.tls_done = Some(Instant::now()));
+        self.connection_info().update(|record| record.tls_done = Some(Instant::now()));
         Ok(stream)
     }
 }

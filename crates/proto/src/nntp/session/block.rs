@@ -217,8 +217,8 @@ impl OverviewFromHeader {
     pub(super) fn event(self) -> Event {
         let entry = self.reader.finish();
         match (self.form, &entry.details) {
-            (ListForm::Raw, Details::Article(facts)) => {
-                Event::Body(with_line_end(&format_overview_line(facts)))
+            (ListForm::Raw, Details::Article(details)) => {
+                Event::Body(with_line_end(&format_overview_line(details)))
             }
             _ => Event::Entry(entry),
         }

@@ -84,8 +84,8 @@ impl Scenario {
                 }
                 SessionStep::Ready => {
                     let port = self.session.take_port();
-                    let facts = self.session.facts();
-                    self.log.push(format!("= ready {port:?} {:?}", facts.size));
+                    let metadata = self.session.metadata();
+                    self.log.push(format!("= ready {port:?} {:?}", metadata.size));
                     self.session.start_transfer(self.offset, self.ahead);
                 }
                 SessionStep::ReceiveData => self.log.push("= receive".to_owned()),
@@ -338,7 +338,7 @@ fn rejected_size_and_mdtm_do_not_fail_the_request() {
         let mut scenario = Scenario::anonymous(Pipelining::AfterLogin);
         scenario.start("ftp://h/c").run(&replies);
         assert_eq!(scenario.log.last().map(String::as_str), Some("= done"), "{refusal}");
-        assert_eq!(scenario.session.facts().size, None, "{refusal}");
+        assert_eq!(scenario.session.metadata().size, None, "{refusal}");
     }
 }
 
@@ -456,7 +456,7 @@ fn transfer_is_sent_with_size_and_mdtm_when_the_data_connection_is_open() {
          = receive
          = done",
     );
-    assert_eq!(scenario.session.facts().size, Some(10));
+    assert_eq!(scenario.session.metadata().size, Some(10));
 }
 
 /// Returns the commands that a session sends while the replies arrive in two parts, and whether it completed.

@@ -37,8 +37,9 @@ fn list_active_lines_are_parsed_or_rejected() {
         (" \t ", None),
     ] {
         let entry = parse_active_line(line.as_bytes());
-        let facts = entry.as_ref().map(|entry| (entry, group_facts(entry)));
-        let found = facts.map(|(entry, facts)| (&entry.name[..], facts.high, facts.low, &facts.posting[..]));
+        let details = entry.as_ref().map(|entry| (entry, group_facts(entry)));
+        let found = details
+            .map(|(entry, details)| (&entry.name[..], details.high, details.low, &details.posting[..]));
         let expected =
             expected.map(|(name, high, low, posting)| (name.as_bytes(), high, low, posting.as_bytes()));
         assert_eq!(found, expected, "{line:?}");
@@ -60,8 +61,8 @@ fn group_name_may_contain_all_bytes_except_blanks() {
 }
 
 fn group_facts(entry: &Entry) -> &GroupDetails {
-    let Details::Newsgroup(facts) = &entry.details else { panic!("{entry:?}") };
-    facts
+    let Details::Newsgroup(details) = &entry.details else { panic!("{entry:?}") };
+    details
 }
 
 const LINE: &str = "3000234\tI am just a test article\t\"Demo User\" <nobody@example.com>\t\
@@ -69,21 +70,21 @@ const LINE: &str = "3000234\tI am just a test article\t\"Demo User\" <nobody@exa
 
 /// The parsed line.
 fn demo() -> ArticleDetails {
-    let mut facts = ArticleDetails::default();
-    facts.number = 3_000_234;
-    facts.subject = b"I am just a test article".to_vec();
-    facts.from = b"\"Demo User\" <nobody@example.com>".to_vec();
-    facts.date = b"6 Nov 1994 08:49:37 -0000".to_vec();
-    facts.message_id = b"<45223423@example.com>".to_vec();
-    facts.references = b"<45454@example.net>".to_vec();
-    facts.bytes = Some(1234);
-    facts.lines = Some(17);
-    facts
+    let mut details = ArticleDetails::default();
+    details.number = 3_000_234;
+    details.subject = b"I am just a test article".to_vec();
+    details.from = b"\"Demo User\" <nobody@example.com>".to_vec();
+    details.date = b"6 Nov 1994 08:49:37 -0000".to_vec();
+    details.message_id = b"<45223423@example.com>".to_vec();
+    details.references = b"<45454@example.net>".to_vec();
+    details.bytes = Some(1234);
+    details.lines = Some(17);
+    details
 }
 
 fn article_facts(entry: &Entry) -> &ArticleDetails {
-    let Details::Article(facts) = &entry.details else { panic!("{entry:?}") };
-    facts
+    let Details::Article(details) = &entry.details else { panic!("{entry:?}") };
+    details
 }
 
 #[test]
@@ -131,10 +132,10 @@ fn missing_overview_fields_are_unknown() {
             assert_eq!(length, 0);
             continue;
         };
-        let facts = article_facts(&entry);
-        assert_eq!(facts.subject.is_empty(), cut.split('\t').nth(1).is_none_or(str::is_empty), "{cut:?}");
-        assert_eq!(facts.bytes.is_none(), cut.split('\t').nth(6).is_none_or(str::is_empty), "{cut:?}");
-        assert_eq!(entry.size, facts.bytes, "{cut:?}");
+        let details = article_facts(&entry);
+        assert_eq!(details.subject.is_empty(), cut.split('\t').nth(1).is_none_or(str::is_empty), "{cut:?}");
+        assert_eq!(details.bytes.is_none(), cut.split('\t').nth(6).is_none_or(str::is_empty), "{cut:?}");
+        assert_eq!(entry.size, details.bytes, "{cut:?}");
     }
     let entry = parse_overview_line(b"5\t\t\t\t\t\t\t").expect("an article");
     let mut empty = ArticleDetails::default();
@@ -147,8 +148,8 @@ fn invalid_counts_are_unknown() {
     for (count, expected) in [("17", Some(17)), (" 017 ", Some(17)), ("-1", None), ("1k", None), ("", None)] {
         let entry = parse_overview_line(format!("1\ts\tf\td\tm\tr\t{count}\t{count}").as_bytes())
             .expect("an article");
-        let facts = article_facts(&entry);
-        assert_eq!((facts.bytes, facts.lines), (expected, expected), "{count:?}");
+        let details = article_facts(&entry);
+        assert_eq!((details.bytes, details.lines), (expected, expected), "{count:?}");
     }
 }
 
@@ -239,9 +240,9 @@ fn long_header_fields_use_bounded_memory() {
     reader.push(b"Lines: 12\r\n\r\n");
     reader.push(&long);
     let entry = reader.finish();
-    let facts = article_facts(&entry);
-    let lengths = [facts.subject.len(), facts.from.len(), facts.date.len(), facts.references.len()];
-    assert_eq!((lengths, facts.lines), ([4096; 4], Some(12)));
+    let details = article_facts(&entry);
+    let lengths = [details.subject.len(), details.from.len(), details.date.len(), details.references.len()];
+    assert_eq!((lengths, details.lines), ([4096; 4], Some(12)));
 }
 
 #[test]

@@ -302,9 +302,9 @@ fn answers(
 
 fn word(entry: &fetch_url_proto::Entry) -> String {
     match &entry.details {
-        fetch_url_proto::Details::Article(facts) => {
-            let subject = String::from_utf8_lossy(&facts.subject);
-            assert!(subject.ends_with(&facts.number.to_string()));
+        fetch_url_proto::Details::Article(details) => {
+            let subject = String::from_utf8_lossy(&details.subject);
+            assert!(subject.ends_with(&details.number.to_string()));
             format!("{subject} ")
         }
         _ => format!("{} ", String::from_utf8_lossy(&entry.name)),

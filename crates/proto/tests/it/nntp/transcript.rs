@@ -396,12 +396,16 @@ impl<'s> Play<'s> {
 fn entry_word(entry: &Entry) -> String {
     let name = entry.name.escape_ascii();
     match &entry.details {
-        Details::Newsgroup(facts) => {
-            format!("= group {name} {}-{} {}", facts.low, facts.high, facts.posting.escape_ascii())
+        Details::Newsgroup(details) => {
+            format!("= group {name} {}-{} {}", details.low, details.high, details.posting.escape_ascii())
         }
-        Details::Article(facts) => {
-            assert_eq!(entry.name, facts.number.to_string().into_bytes());
-            format!("= article {name} {} {}", facts.message_id.escape_ascii(), facts.subject.escape_ascii())
+        Details::Article(details) => {
+            assert_eq!(entry.name, details.number.to_string().into_bytes());
+            format!(
+                "= article {name} {} {}",
+                details.message_id.escape_ascii(),
+                details.subject.escape_ascii()
+            )
         }
         _ => format!("= other {name}"),
     }

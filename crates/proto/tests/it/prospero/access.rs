@@ -21,9 +21,9 @@ fn resolve_tokens(tokens: &[&[u8]]) -> Option<ResolvedAccess> {
     let query = AttributesQuery::new(&Query::AccessMethods, &object(b"/own"));
     let (words, query) = play(query, &text, &|_| false);
     assert_eq!(words, ["done"]);
-    let AttributesResult::Facts(facts) = query.into_result() else { panic!("{text:?}") };
+    let AttributesResult::Metadata(metadata) = query.into_result() else { panic!("{text:?}") };
     let own = ObjectName::new("own.test(2525)", "/own", "0");
-    facts.methods(&own).first().map(|method| method.resolve())
+    metadata.methods(&own).first().map(|method| method.resolve())
 }
 
 /// Returns the resolved access for a row: the method, `host`, `name` and additional arguments.

@@ -103,9 +103,9 @@ fn run(machine: &mut dyn Machine, text: &[u8], length: usize) -> Events {
 fn found(found: AttributesResult) -> String {
     let own = ObjectName::new("own.test", "/own", "0");
     match &found {
-        AttributesResult::Facts(facts) => {
-            let _ = (facts.size(), facts.modified(), facts.is_directory());
-            for method in facts.methods(&own) {
+        AttributesResult::Metadata(metadata) => {
+            let _ = (metadata.size(), metadata.modified(), metadata.is_directory());
+            for method in metadata.methods(&own) {
                 if let ResolvedAccess::Url(url) | ResolvedAccess::Session(url) = method.resolve() {
                     check_url(&url);
                 }

@@ -206,16 +206,18 @@ fn found(found: AttributesResult) -> Vec<String> {
             let words = [bytes(&name.host_type), bytes(&name.host), bytes(&name.name), bytes(&name.version)];
             vec![format!("elsewhere {}", words.join(" "))]
         }
-        AttributesResult::Facts(facts) => {
+        AttributesResult::Metadata(metadata) => {
             let mut words = Vec::new();
-            words.extend(facts.is_directory().map(|is| format!("directory {is}")));
-            words.extend(facts.size().map(|size| format!("size {size}")));
-            words.extend(facts.modified().map(|time| format!("modified {time}")));
+            words.extend(metadata.is_directory().map(|is| format!("directory {is}")));
+            words.extend(metadata.size().map(|size| format!("size {size}")));
+            words.extend(metadata.modified().map(|time| format!("modified {time}")));
             words.extend(
-                facts.attribute("description").map(|at| format!("description {}", at.text().escape_ascii())),
+                metadata
+                    .attribute("description")
+                    .map(|at| format!("description {}", at.text().escape_ascii())),
             );
             let own = ObjectName::new("w.test", "/srv/pub/hello.txt", "0");
-            words.extend(facts.methods(&own).iter().map(|method| format_access(&method.resolve())));
+            words.extend(metadata.methods(&own).iter().map(|method| format_access(&method.resolve())));
             words
         }
         _ => panic!("{found:?}"),

@@ -330,26 +330,26 @@ fn captured_search_results_are_decoded() {
 
 fn document(event: Event) -> Option<String> {
     let Event::Entry(entry) = event else { return None };
-    let Details::Document(facts) = &entry.details else { panic!("{entry:?}") };
-    assert_eq!((&entry.name, entry.size), (&facts.headline, facts.length));
-    assert_eq!(facts.city, b"");
-    Some(described(facts))
+    let Details::Document(details) = &entry.details else { panic!("{entry:?}") };
+    assert_eq!((&entry.name, entry.size), (&details.headline, details.length));
+    assert_eq!(details.city, b"");
+    Some(described(details))
 }
 
-fn described(facts: &DocumentDetails) -> String {
+fn described(details: &DocumentDetails) -> String {
     let number = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
     let text = String::from_utf8_lossy;
-    let types: Vec<_> = facts.types.iter().map(|name| text(name)).collect();
+    let types: Vec<_> = details.types.iter().map(|name| text(name)).collect();
     format!(
         "{} {} {} {} {} {} [{}] {}",
-        number(facts.score),
-        number(facts.length),
-        number(facts.lines),
+        number(details.score),
+        number(details.length),
+        number(details.lines),
         types.join(","),
-        text(&facts.source),
-        text(&facts.date),
-        text(&facts.headline),
-        text(facts.id.as_bytes()),
+        text(&details.source),
+        text(&details.date),
+        text(&details.headline),
+        text(details.id.as_bytes()),
     )
 }
 

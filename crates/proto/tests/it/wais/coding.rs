@@ -145,8 +145,8 @@ fn several_type_blocks_are_accepted() {
     buffer.push(&response(&group(99, &[header(&fields)])));
     assert!(matches!(machine.step(&mut buffer), Ok(Step::Emit(Event::Head(_)))));
     let Ok(Step::Emit(Event::Entry(entry))) = machine.step(&mut buffer) else { panic!() };
-    let fetch_url_proto::Details::Document(facts) = &entry.details else { panic!("{entry:?}") };
-    assert!(!facts.types.is_empty() && facts.types.iter().all(|name| name == b"TEXT" || name == b"GIF"));
+    let fetch_url_proto::Details::Document(details) = &entry.details else { panic!("{entry:?}") };
+    assert!(!details.types.is_empty() && details.types.iter().all(|name| name == b"TEXT" || name == b"GIF"));
 }
 
 /// Encodes a value with a tag and a length that are longer than necessary.

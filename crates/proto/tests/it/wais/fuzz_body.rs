@@ -43,9 +43,9 @@ pub(crate) fn check(data: &[u8]) {
 }
 
 fn check_entry(entry: &Entry) {
-    let Details::Document(facts) = &entry.details else { panic!("{entry:?}") };
-    assert!(entry.name == facts.headline && entry.size == facts.length && entry.url.is_none());
-    assert!(facts.length.is_none_or(|length| length <= u64::from(u32::MAX)));
+    let Details::Document(details) = &entry.details else { panic!("{entry:?}") };
+    assert!(entry.name == details.headline && entry.size == details.length && entry.url.is_none());
+    assert!(details.length.is_none_or(|length| length <= u64::from(u32::MAX)));
 }
 
 /// Returns the state machine: a search if `wanted` is `None`, otherwise a retrieval.

@@ -175,13 +175,13 @@ fn word(event: Event) -> String {
             format!("body {}", bytes.escape_ascii())
         }
         Event::Entry(entry) => {
-            let Details::Document(facts) = &entry.details else { panic!("{entry:?}") };
-            let types: Vec<_> = facts.types.iter().map(|name| name.escape_ascii().to_string()).collect();
+            let Details::Document(details) = &entry.details else { panic!("{entry:?}") };
+            let types: Vec<_> = details.types.iter().map(|name| name.escape_ascii().to_string()).collect();
             let name = entry.name.escape_ascii();
             format!(
                 "entry {} {name} {:?} {}",
-                facts.id.as_bytes().escape_ascii(),
-                facts.length,
+                details.id.as_bytes().escape_ascii(),
+                details.length,
                 types.join(",")
             )
         }

@@ -19,7 +19,7 @@ use super::{authorization, request_trace, spare_connections, transport_error};
 use crate::{Code, Deadline, Error, Phase, RunContext};
 
 /// Sends the request of `plan` and waits for the head of the response.
-pub(super) async fn send_directly(
+pub(super) async fn send_with_hyper(
     pool: &Arc<ConnectionPool>,
     plan: &HttpPlan,
     ctx: &RunContext,
@@ -185,7 +185,7 @@ async fn exchange_on(
     let interim = pooled.connection.interim_counter(&mut request);
     ctx.connector.record_reuse(&plan.host, pooled.connection.endpoints());
     request_trace::request(&request, plan, pooled.connection.exchange().is_none());
-    ctx.connector.connection_info().update(|facts| facts.sent = Some(Instant::now()));
+    ctx.connector.connection_info().update(|record| record.sent = Some(Instant::now()));
     let answer = {
         // Pinned here, because moving a future copies it.
         let sent = pin!(async { Ok(pooled.connection.send_request(request, plan, &progress).await) });
@@ -206,7 +206,7 @@ async fn exchange_on(
             });
         }
     };
-    ctx.connector.connection_info().update(|facts| facts.first_byte = Some(Instant::now()));
+    ctx.connector.connection_info().update(|record| record.first_byte = Some(Instant::now()));
     if !progress.is_sent() {
         pooled.forbid_reuse();
     }
