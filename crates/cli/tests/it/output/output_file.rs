@@ -262,6 +262,26 @@ fn devices_are_written_without_part_file() {
     assert!(result.stdout == content(), "{} bytes: {}", result.stdout.len(), result.stderr);
 }
 
+/// The shell redirects the descriptor to a regular file that already has a line.
+#[test]
+fn file_behind_a_descriptor_is_written_directly_and_not_truncated() {
+    let (directory, server) = (temp_dir(), start_server());
+    for (path, redirect) in [
+        ("/dev/stderr", "2>>"),
+        ("/dev/fd/2", "2>"),
+        ("/dev/fd/1", ">>"),
+        ("/dev/fd/7", "7>>"),
+        ("/proc/self/fd/7", "7>"),
+    ] {
+        let file = directory.path().join("out");
+        fs::write(&file, "line\n").expect("a file");
+        let script = format!("\"$F\" -o {path} \"$1\" {redirect} \"$2\"");
+        run_shell(&script, [server.url("/o").as_str(), path_text(&file)]).assert_exit(0);
+        let kept: &[u8] = if redirect.ends_with(">>") { b"line\n" } else { b"" };
+        assert!(fs::read(&file).expect("a file") == [kept, &content()].concat(), "{path} {redirect}");
+    }
+}
+
 #[test]
 fn fifo_is_written_or_given_up_after_max_time() {
     let directory = temp_dir();
