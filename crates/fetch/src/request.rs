@@ -50,6 +50,7 @@ struct Parts {
     host_permit: Option<Arc<HostPermit>>,
     /// Errors are not retried, because the caller has another server.
     is_tried_once: bool,
+    max_status_retries: Option<u32>,
     extras: Vec<Arc<dyn std::any::Any + Send + Sync>>,
 }
 
@@ -94,6 +95,7 @@ impl Request {
             observer: None,
             host_permit: None,
             is_tried_once: false,
+            max_status_retries: None,
             extras: Vec::new(),
         }))
     }
@@ -314,6 +316,21 @@ impl Request {
     pub(crate) fn tried_once(mut self) -> Self {
         self.parts_mut().is_tried_once = true;
         self
+    }
+
+    /// Limits the retries after an error status that has no `Retry-After`, for a request whose caller can do without its
+    /// response: some servers answer HEAD with 500 or 503 always.
+    #[must_use]
+    pub fn with_max_status_retries(mut self, retries: u32) -> Self {
+        self.parts_mut().max_status_retries = Some(retries);
+        self
+    }
+
+    /// Returns `true` if `error`, after this number of retries, is not retried because of
+    /// [`with_max_status_retries`](Self::with_max_status_retries).
+    pub(crate) fn gives_up_after_status(&self, error: &Error, retries: u32) -> bool {
+        let is_status = error.reply().is_some() && error.retry_after().is_none();
+        is_status && self.0.max_status_retries.is_some_and(|max| retries >= max)
     }
 
     /// Returns the retry rules of the policy, or no retries if they are switched off for this request.

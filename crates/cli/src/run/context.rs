@@ -12,6 +12,7 @@ use fetch_url::{Code, Error};
 use super::checksum_lists::ChecksumLists;
 use super::directories::{Directories, make_directory};
 use super::journal_file::JournalFile;
+use super::metadata::RefusedHeads;
 use super::output_paths::OutputPaths;
 use super::run_log::RunLog;
 use super::stdout_lock::StdoutLock;
@@ -35,6 +36,7 @@ pub(super) struct Run {
     pub(super) directories: Directories,
     /// The checksum lists that were fetched in this run.
     pub(super) checksum_lists: RefCell<ChecksumLists>,
+    pub(super) refused_heads: RefusedHeads,
 }
 
 impl Run {
@@ -61,6 +63,7 @@ impl Run {
             output_paths,
             directories: Directories::default(),
             checksum_lists: RefCell::default(),
+            refused_heads: RefusedHeads::default(),
         })
     }
 }

@@ -16,15 +16,6 @@ pub(super) fn may_try_alternative(error: &Error) -> bool {
     !matches!(error.code(), Code::Internal | Code::SinkFailed | Code::Usage)
 }
 
-/// Returns `true` if a request for metadata failed but the object may be available: the server may refuse only HEAD, also
-/// with an HTTP status that is transient for other requests.
-pub(super) fn may_refuse_only_head(error: &Error) -> bool {
-    let is_http_status = matches!(error.code(), Code::HttpError | Code::Busy)
-        && error.reply().is_some()
-        && error.url().is_some_and(|url| url.starts_with("http"));
-    may_try_alternative(error) && (!error.is_transient() || is_http_status)
-}
-
 pub(super) fn print_failure(error: &Error, transfer: &Transfer, run: &Run) {
     match (run.log.prints_errors, run.log.errors_as_json) {
         (false, _) => {}

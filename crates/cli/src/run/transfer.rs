@@ -14,7 +14,7 @@ use fetch_url::{Checksum, Code, Content, Error, Meta, Phase, Request, Response};
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
-use super::failures::may_refuse_only_head;
+use super::metadata::{may_refuse_only_head, request_metadata};
 use super::output_format::with_output_format;
 use super::output_paths::Reserved;
 use super::refused_response::reject_error;
@@ -170,8 +170,8 @@ async fn can_skip(
     let Some(journal) = run.journal.as_ref().filter(|journal| journal.needs_metadata(transfer, path)) else {
         return Ok(false);
     };
-    let meta = match run.fetcher.fetch(request.clone().head()).await {
-        Ok(response) => response.meta,
+    let meta = match request_metadata(request, run).await {
+        Ok(meta) => meta,
         Err(error) if may_refuse_only_head(&error) => return Ok(false),
         Err(error) => return Err(error),
     };

@@ -51,6 +51,9 @@ impl RetryState {
             self.failures = 0;
         }
         self.offset = self.offset.max(offset);
+        if request.gives_up_after_status(&error, self.failures) {
+            return Err(error);
+        }
         let permit =
             request.host_permit().filter(|permit| error.code() == Code::Busy && permit.is_for(request.url()));
         let requested = error.retry_after().or(self.rules.delay).unwrap_or(FIRST_WAIT);

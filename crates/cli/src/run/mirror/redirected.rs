@@ -14,6 +14,7 @@ use crate::job::{MirrorJob, Transfer};
 use crate::report::{NoFile, TransferReport};
 use crate::run::context::Run;
 use crate::run::failures::may_be_directory_or_link;
+use crate::run::metadata::request_metadata;
 use crate::run::transfer::{record_redirect, with_observer};
 
 impl MirrorWalker {
@@ -154,8 +155,8 @@ impl MirrorWalker {
 
 /// Requests the metadata of an entry of an index page: with HEAD, or with GET if HEAD fails and objects may be requested.
 async fn entry_metadata(request: Request, run: &Run) -> Result<Box<Meta>, Error> {
-    match run.fetcher.fetch(request.clone().head()).await {
-        Ok(response) => Ok(response.meta),
+    match request_metadata(&request, run).await {
+        Ok(meta) => Ok(meta),
         Err(error) if run.options.is_dry_run => Err(error),
         // The server may refuse HEAD only.
         Err(_) => Ok(run.fetcher.fetch(request).await?.meta),

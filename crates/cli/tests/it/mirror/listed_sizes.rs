@@ -125,6 +125,24 @@ fn file_of_another_size_than_listed_is_requested_by_get_if_head_is_refused() {
     }
 }
 
+#[test]
+fn head_with_a_transient_status_is_retried_once_per_server() {
+    let names: Vec<String> = (0..12).map(|number| format!("f{number}")).collect();
+    let index = nginx_index_with_sizes(&names.iter().map(|name| (&**name, "10")).collect::<Vec<_>>());
+    let server = http_server(move |request| match (request.path().as_str(), &*request.method) {
+        ("/d/", _) => index.clone(),
+        (_, "HEAD") => HttpResponse::new(503),
+        _ => dated().body("Down"),
+    });
+    let dir = temp_dir();
+    for _ in 0..2 {
+        run_mirror(&server.url("/d/"), dir.path(), "--retry 6 --retry-delay 1").assert_exit(0);
+    }
+    let heads = server.requests().iter().filter(|request| request.method == "HEAD").count();
+    // Up to four files are requested at once.
+    assert!((13..=16).contains(&heads), "{heads} requests of 12 files");
+}
+
 /// `identity` and `none` name no coding.
 #[test]
 fn body_that_is_shorter_than_listed_is_truncated_if_its_content_coding_is_none() {

@@ -1,0 +1,50 @@
+//! Requests for metadata whose answer the run can do without. Some servers refuse HEAD but send the object.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use fetch_url::url::Url;
+use fetch_url::{Code, Error, Meta, Request};
+
+use super::context::Run;
+use super::failures::may_try_alternative;
+
+/// The servers that refused HEAD with an HTTP status that is transient for other requests.
+#[derive(Default)]
+pub(super) struct RefusedHeads(RefCell<BTreeSet<String>>);
+
+/// Requests the metadata of an object. A status that may refuse only HEAD is retried once per server: the object, which
+/// is requested next, is retried as usual.
+pub(super) async fn request_metadata(request: &Request, run: &Run) -> Result<Box<Meta>, Error> {
+    let Some(server) = http_server(request.url()) else {
+        return Ok(run.fetcher.fetch(request.clone().head()).await?.meta);
+    };
+    let RefusedHeads(refused) = &run.refused_heads;
+    let retries = u32::from(!refused.borrow().contains(&server));
+    match run.fetcher.fetch(request.clone().head().with_max_status_retries(retries)).await {
+        Ok(response) => Ok(response.meta),
+        Err(error) => {
+            if is_http_status(&error) {
+                refused.borrow_mut().insert(server);
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Returns `true` if a request for metadata failed but the object may be available.
+pub(super) fn may_refuse_only_head(error: &Error) -> bool {
+    may_try_alternative(error) && (!error.is_transient() || is_http_status(error))
+}
+
+fn is_http_status(error: &Error) -> bool {
+    matches!(error.code(), Code::HttpError | Code::Busy)
+        && error.reply().is_some()
+        && error.url().is_some_and(|url| url.starts_with("http"))
+}
+
+/// Returns scheme, host and port of an HTTP URL.
+fn http_server(url: &Url<'_>) -> Option<String> {
+    let Url::Http(http) = url else { return None };
+    Some(format!("{}://{}", http.scheme().name, http.authority().host_port()))
+}
