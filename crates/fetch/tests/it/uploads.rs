@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 
 use fetch_url::http::{HttpOptions, HttpVersion, RequestBody};
@@ -115,12 +115,16 @@ fn read_data(stream: &mut TcpStream, limit: usize, opens_windows: bool) -> usize
     received
 }
 
-#[tokio::test]
+/// The server closes the connection only after the client: to close a socket with unread bytes resets the connection.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn http2_body_is_sent_to_its_end_after_an_early_response() {
     for size in [1, INITIAL_WINDOW + 1, 200_000] {
         let (address, received) = start_server(|stream| {
             reply_early(stream);
-            read_data(stream, usize::MAX, true)
+            let length = read_data(stream, usize::MAX, true);
+            let _ = stream.shutdown(Shutdown::Write);
+            while read_frame(stream).is_some() {}
+            length
         });
         assert_eq!(sent_by_http2(address, vec![b'x'; size]).await.expect("a response"), b"ok", "{size}");
         assert_eq!(received.recv().expect("a result"), size);
