@@ -87,7 +87,7 @@ pub(crate) struct Invocation {
     pub(crate) transfers: Vec<Transfer>,
     /// The transfers of `--input-file`, which come after those of the command line.
     pub(crate) input: Option<Input>,
-    /// The directory to mirror.
+    /// The mirror to make: the remote start directory and its local copy.
     pub(crate) mirror: Option<MirrorJob>,
     /// The journal of finished files.
     pub(crate) journal: Option<JournalOptions>,
@@ -121,7 +121,8 @@ pub(crate) struct FetchOptions {
     pub(crate) dump_header: Option<PathBuf>,
     /// The file of `--etag-save`.
     pub(crate) etag_save: Option<PathBuf>,
-    /// The start of the error for a URL of another scheme, if `-d`, `--json` or `--unix-socket` is given.
+    /// The start of the error message for a URL that is not http or https, if `-d`, `--json` or `--unix-socket` is
+    /// given.
     http_only: Option<&'static str>,
     /// Listings of FTP directories show names only (`--list-only`).
     pub(crate) lists_names_only: bool,
@@ -134,7 +135,7 @@ pub(crate) struct FetchOptions {
     pub(crate) is_dry_run: bool,
     /// The directory of the files of Metalink documents.
     pub(crate) output_dir: Option<PathBuf>,
-    /// Uses the duplicates (RFC 6249) and the digest that a server states.
+    /// Uses the duplicate URLs (RFC 6249) and the digest in the header fields of a response.
     pub(crate) uses_duplicates: bool,
     /// If the output file exists, a number is added to the name.
     pub(crate) keeps_both: bool,
@@ -254,8 +255,8 @@ impl Invocation {
         })
     }
 
-    /// Returns `true` if there is at most one transfer. It looks at the first one only, because each transfer calls it
-    /// several times.
+    /// Returns `true` if there is at most one transfer. Takes constant time, because each transfer calls it several
+    /// times.
     pub(crate) fn has_single_transfer(&self) -> bool {
         let is_single = match self.transfers.as_slice() {
             [] => true,

@@ -62,7 +62,7 @@ pub(super) async fn run_all(run: &Rc<Run>) -> u8 {
 struct Batch {
     run: Rc<Run>,
     queue: WorkQueue,
-    /// The next number for an object of an expanded URL. It is larger than the numbers of the URLs of the command line.
+    /// The next number for an object of an expanded URL. It is larger than the numbers of all given URLs.
     next_object_number: Cell<usize>,
     /// Number and exit status of the failed transfer with the lowest number.
     first_failure: Cell<(usize, u8)>,
@@ -323,7 +323,7 @@ impl Batch {
         }
     }
 
-    /// Prints the summary and closes the journal. Returns the exit status.
+    /// Closes the journal or the record of the queue, and prints the summary. Returns the exit status.
     async fn finish(&self, deleted: Result<u64, Error>) -> u8 {
         let run = &*self.run;
         let mut totals = self.totals.get();

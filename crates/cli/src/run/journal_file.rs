@@ -75,7 +75,7 @@ impl JournalFile {
         Self { journal: RefCell::new(journal), new_lines: Notify::new() }
     }
 
-    /// Returns the file if it exists and the journal shows that it is current, without asking the server.
+    /// Returns the metadata of the file if it exists and the journal shows, without a request, that it is current.
     pub(super) fn unchanged_file(&self, transfer: &Transfer, path: &Path) -> Option<Metadata> {
         let facts = transfer.entry.as_deref().map_or(Some(String::new()), facts_from_listing);
         let (file, facts) = (regular_file(path)?, facts?);
@@ -83,9 +83,9 @@ impl JournalFile {
         is_unchanged.then_some(file)
     }
 
-    /// Returns `true` if an earlier run fetched the file, but its version cannot be compared with the listing, so that
-    /// metadata must be requested to detect a change: the listing states no modification time, or states it differently
-    /// than before, or the file was perhaps not the version that is listed.
+    /// Returns `true` if an earlier run fetched the file, but metadata must be requested to detect a change, because
+    /// the listing is not enough: it states no modification time, or another one that can mean the same time, or the
+    /// fetched file was perhaps not the listed version.
     pub(super) fn needs_metadata(&self, transfer: &Transfer, path: &Path) -> bool {
         let Some(entry) = transfer.entry.as_deref() else { return false };
         let Some(file) = regular_file(path) else { return false };
@@ -98,8 +98,8 @@ impl JournalFile {
             || journal.contains_source(&name, &unlisted_source(transfer), &file)
     }
 
-    /// Returns `true` if the metadata of the server matches the file. If they show that the file is the version in the
-    /// listing, it is recorded as that one, so that the next run need not request them.
+    /// Returns `true` if the metadata `meta` shows that the file is current. If the file is also the listed version,
+    /// the journal records that, so that the next run need not request the metadata.
     pub(super) fn is_same(&self, transfer: &Transfer, path: &Path, meta: &Meta) -> bool {
         let Some(file) = regular_file(path).filter(|file| !has_other_length(file, meta)) else {
             return false;
@@ -190,9 +190,8 @@ fn has_password(url: &Url<'_>) -> bool {
     url.user_info().is_some_and(|user_info| user_info.password().is_some())
 }
 
-/// Returns the source of a file that is not the version in the listing, such as an error page with status 200 or the old
-/// version from a cache: what the listing states belongs to it, so that a changed line of the listing is enough to fetch
-/// the file again.
+/// Returns the source of a file that is not the listed version, such as an error page with status 200 or an old version
+/// from a cache. The source includes the size and time in the listing, so the file is fetched again when they change.
 fn unlisted_source(transfer: &Transfer) -> String {
     let listed = transfer.entry.as_deref().and_then(facts_from_listing).unwrap_or_default();
     format!("{} {listed}", source(transfer))
@@ -215,18 +214,18 @@ fn facts_from_listing(entry: &FileEntry) -> Option<String> {
     })
 }
 
-/// Returns `true` if the file cannot be the object that `meta` describes, because it has another length: its transfer did
-/// not match the size that the server stated, for example because the object was growing. Sizes of other protocols may
-/// be rounded.
+/// Returns `true` if the file cannot be the object that `meta` describes, because its length is not the size that the
+/// server states, for example because the object was growing during the transfer. Only sizes of HTTP and FTP are
+/// compared; those of other protocols may be rounded.
 fn has_other_length(file: &Metadata, meta: &Meta) -> bool {
     let is_exact = matches!(meta.url, Url::Http(_) | Url::Ftp(_));
     let size = meta.head.size.filter(|_| is_exact);
     size.is_some_and(|size| size != file.len()) && !has_content_coding(meta)
 }
 
-/// Returns the facts that the journal has if it records the version that `meta` describes, of which the file has
-/// `file_size` bytes. The response to GET may have stated a size that the response to HEAD lacks, or the other way round:
-/// an absent size is ignored if the strong entity tag is equal.
+/// Returns the `facts` by which the journal may have recorded the version that `meta` describes, for a file of
+/// `file_size` bytes. If the version has a strong entity tag, the facts may have a size although `meta` has none, or
+/// the other way round: the responses to GET and to HEAD may differ in that.
 fn possible_facts(meta: &Meta, file_size: u64) -> Vec<String> {
     let size = meta.head.size;
     let other_size = if size.is_none() { Some(file_size) } else { None };
@@ -252,8 +251,8 @@ fn is_listed_version(entry: &FileEntry, meta: &Meta, file_size: u64) -> bool {
 
 /// Returns `true` if a fetched file, whose modification time is that of the object, may be the version in the listing
 /// although the listed time has changed: `ls` prints the year instead of the time when a file is six months old, and
-/// local times move with daylight saving time. Times of the same minute only are expected, so that most changed files
-/// are fetched without a request for their metadata.
+/// local times move with daylight saving time. The two times must be in the same minute, apart from the time zone. So
+/// most changed files are fetched without a request for their metadata.
 fn is_like_listed(file: &Metadata, entry: &FileEntry) -> bool {
     let has_listed_size = entry.size.is_none_or(|size| size == file.len());
     let listed = entry.modified.filter(|_| has_listed_size && has_comparable_time(entry));
@@ -282,9 +281,9 @@ const fn has_comparable_time(entry: &FileEntry) -> bool {
     matches!(entry.url, Url::Http(_) | Url::Ftp(_)) && entry.uncertain_kind.is_none()
 }
 
-/// Returns by how many seconds `modified` is later than the listed time, which may be in any time zone: from 0 to the step
-/// of time zones. A listed midnight may be any time of that day, and the result is 0. Returns `None` if the times differ
-/// by more than a time zone.
+/// Returns by how many seconds `modified` is later than the listed time, modulo [`ZONE_STEP`], because the listed time
+/// may be in any time zone. Returns 0 for a listed midnight, which may be any time of that day. Returns `None` if the
+/// times differ by more than [`MAX_ZONE_OFFSET`].
 fn seconds_after_listed(listed: i64, modified: i64) -> Option<i64> {
     let difference = modified.saturating_sub(listed);
     if listed % DAY == 0 {

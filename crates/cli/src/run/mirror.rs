@@ -1,5 +1,5 @@
-//! Walks the tree of a mirror. Directories are listed while no files are queued; links of pages are read after the last
-//! directory.
+//! Walks the tree of a mirror. A directory is listed only when no file is queued. Links of pages are read after the
+//! last directory.
 
 mod earlier_run;
 mod redirected;
@@ -42,7 +42,8 @@ pub(super) struct MirrorWalker {
     next_number: Rc<Cell<usize>>,
     /// The number of workers that are listing a directory.
     active_listings: Cell<usize>,
-    /// Notified after each listing, after a directory was queued, and at the end of the walk.
+    /// Notified when waiting workers must check the queue again: after a listing, after a page or linked file was
+    /// fetched, after links were read, after a directory was queued, and at the end of the walk.
     queue_changed: Notify,
     pages: PageWalk,
     is_stopped: Cell<bool>,
@@ -54,7 +55,7 @@ pub(super) struct MirrorWalker {
     /// The number of local files that were deleted because an entry has changed its kind.
     deleted: Cell<u64>,
     unchanged: Cell<u64>,
-    /// The number of entries on other servers or outside the start directory.
+    /// The number of entries on other servers or outside the start directory, and of those that require user input.
     outside_tree: Cell<u64>,
     /// The number of notes so far.
     notes: Cell<u32>,
@@ -85,8 +86,8 @@ impl MirrorWalker {
         }
     }
 
-    /// Returns the next file to fetch or the error of a listing, or `None` at the end of the walk. Lists directories while no
-    /// files are queued, and reads the links of pages after that.
+    /// Returns the next file to fetch, or the error of a listing or of the links of a page, or `None` at the end of the
+    /// walk. Lists directories when no file is queued, and reads the links of pages after the last directory.
     pub(super) async fn next(&self, run: &Run, job: &MirrorJob) -> Option<Work> {
         while !self.is_stopped.get() {
             if let Some((transfer, upcoming)) = self.files.take_transfer() {
@@ -134,8 +135,9 @@ impl MirrorWalker {
         self.queue_changed.notify_waiters();
     }
 
-    /// Records the end of a transfer. The links of a page are read later if it was saved or is unchanged. A name of
-    /// unknown kind that was not fetched may be an error message in a listing.
+    /// Records the end of a transfer. The links of a page are read later if it was saved or is unchanged. If an entry
+    /// of unknown kind was not fetched, `--delete` deletes nothing in its directory: the entry may be an error message
+    /// of the server.
     pub(super) fn finish_transfer(
         &self,
         transfer: &Transfer,
@@ -166,12 +168,13 @@ impl MirrorWalker {
         self.unchanged.get()
     }
 
-    /// Returns the number of entries on other servers or outside the start directory. They are not fetched.
+    /// Returns the number of entries that are not fetched because they are on another server or outside the start
+    /// directory, or require user input (forms, searches, sessions).
     pub(super) const fn outside_tree(&self) -> u64 {
         self.outside_tree.get()
     }
 
-    /// Returns the numbers of links of pages that are not fetched.
+    /// Returns how many links of pages are not fetched, by reason.
     pub(super) fn skipped_links(&self) -> SkippedLinks {
         self.tree.borrow().skipped_links()
     }
@@ -219,22 +222,23 @@ impl MirrorWalker {
         queued.or_else(|error| self.skip_redirected(&mut directory, error, run)).map_err(|error| {
             self.distrust_listing_of(&directory);
             if error.code() == Code::LimitReached {
-                // Every other listing would exceed the limit, too.
+                // If the mirror has more entries than allowed, every other listing would exceed the limit, too.
                 self.directories.borrow_mut().clear();
             }
             Work::Failed { url: directory.url.redacted().to_string(), error }
         })
     }
 
-    /// Records that an entry of unknown kind is neither a file nor a directory: the line may be an error message of the
-    /// server, so that files may be missing in the listing.
+    /// Records that `entry` could not be listed. If its kind is unknown, it is neither a file nor a directory: it may
+    /// be an error message of the server, so files may be missing from the listing that contains it.
     fn distrust_listing_of(&self, entry: &DirEntry) {
         if self.uncertain.borrow().contains(&entry.path) {
             self.distrust_listing_with(&entry.path);
         }
     }
 
-    /// Deletes nothing in the directory of the entry at `path`, which may be no file and no directory.
+    /// Makes `--delete` keep all files in the directory of the entry at `path`, which may be neither a file nor a
+    /// directory.
     fn distrust_listing_with(&self, path: &str) {
         let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
         self.listed_names.borrow_mut().remove(parent);
@@ -260,7 +264,7 @@ impl MirrorWalker {
             let Err(error) = read_links(&page, &job.directory, &mut add).await else { continue };
             let url = page.entry.url.redacted().to_string();
             if error.code() == Code::LimitReached {
-                // Every other link would exceed the limit, too.
+                // The limit applies to all links together, so every other link would exceed it, too.
                 limit_error = Some(Work::Failed { url, error });
                 break;
             }
@@ -313,8 +317,8 @@ impl MirrorWalker {
         limit_error.or(classified.error).map_or(Ok(()), Err)
     }
 
-    /// Handles a skipped entry: prints a note if it has no usable name or is too deep, counts it if it is outside the
-    /// tree or has no content.
+    /// Handles a skipped entry: prints a note if it has no URL, no usable name or is too deep, and counts it if it is
+    /// outside the tree or requires user input.
     fn note_skipped(&self, why: Skipped, name: &[u8], directory: &DirEntry, run: &Run) {
         let words = match why {
             Skipped::NoUrl => "the line is not understood",
@@ -361,7 +365,8 @@ impl MirrorWalker {
     }
 }
 
-/// Returns `true` if the journal has the unchanged file, or if it exists and `--skip-existing` is set.
+/// Returns `true` if the journal contains the file and it is unchanged, or if the file exists and `--skip-existing` is
+/// set.
 fn is_done(transfer: &Transfer, run: &Run, job: &MirrorJob) -> bool {
     let is_directory =
         |entry: &FileEntry| entry.may_be_directory() && job.directory.join(&entry.path).is_dir();

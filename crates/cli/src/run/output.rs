@@ -42,7 +42,7 @@ fn path_of(transfer: &Transfer, url: &Url<'_>, run: &Run) -> Result<Option<PathB
     }
 }
 
-/// Returns `path`, or with `--keep-both`, if it is taken, `path` with the first free number, such as `file.1`.
+/// Returns `path`. With `--keep-both`, if `path` is taken, returns it with the first free number, such as `file.1`.
 fn free_path(path: PathBuf, number: usize, run: &Run) -> Result<PathBuf, Error> {
     // Devices and FIFOs are written to, not replaced.
     let exists = |path: &Path| path.is_file() || path.is_dir() || path.is_symlink();
@@ -78,6 +78,7 @@ pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run
 
 /// Returns `true` if the file need not be fetched: it exists and `--skip-existing` is set, or the journal contains it, or
 /// an earlier line of the batch has fetched it.
+///
 /// A file that this run has already written or kept under another name, such as `x` and `X` on a case-insensitive file
 /// system, does not count.
 pub(super) fn keeps_existing(transfer: &Transfer, path: &Path, reserved: Reserved, run: &Run) -> bool {
@@ -127,7 +128,7 @@ fn open_file(path: &Path, transfer: &Transfer, options: FileOptions, run: &Run) 
     opened.map_err(|error| missing_parent(path).or_else(|| missing_start(path, run)).unwrap_or(error))
 }
 
-/// Returns the error for a file of which `-C OFFSET` keeps the start, and which does not exist.
+/// Returns the error for a missing file whose start `-C OFFSET` would keep.
 fn missing_start(path: &Path, run: &Run) -> Option<Error> {
     let kept = run.options.file_options.keep_bytes;
     let detail = || format!("-C {kept} keeps the start of {}, which does not exist", path.display());

@@ -61,7 +61,8 @@ impl WorkQueue {
         self.is_stopped.get()
     }
 
-    /// Returns the next work whose host has a permit. Work for a busy host does not block work for other hosts.
+    /// Waits for work for whose host a permit is available. Work for a busy host does not block work for other hosts.
+    /// Returns `None` if no work is left.
     pub(super) async fn next_with_permit(&self) -> Option<NumberedWork> {
         if self.walker.is_some() {
             // All URLs of a mirror are on one host, so no other work could be preferred. `take` must not be cancelled
@@ -107,7 +108,7 @@ impl WorkQueue {
         }
     }
 
-    /// Returns the first waiting work whose host has a permit now.
+    /// Returns the first waiting work for whose host a permit is available now.
     fn take_ready(&self) -> Option<NumberedWork> {
         let mut waiting = self.waiting.borrow_mut();
         for index in 0..waiting.len() {

@@ -185,7 +185,7 @@ async fn can_skip(
     Ok(is_same)
 }
 
-/// Opens the file, so that a name that cannot be written fails before a connection is made.
+/// Opens the file before a connection is made, so that a file that cannot be written is reported at once.
 fn open_file(
     path: Option<&Path>,
     transfer: &Transfer,
@@ -206,8 +206,8 @@ fn open_file(
     Ok(Some(file))
 }
 
-/// Handles content that is not saved: sessions, and advice that is printed or handed to the desktop. Returns `None` when
-/// the transfer is done.
+/// Runs a session, and handles advice, which is printed or handed to the desktop (`--open`). Returns the response to
+/// save or print, or `None` if the transfer is done.
 async fn special_content(
     mut response: Response,
     transfer: &Transfer,

@@ -8,7 +8,8 @@ use crate::job::{FetchOptions, Transfer};
 
 /// A unit of work of a worker.
 pub(super) enum Work {
-    /// A line of the input file or a listing of a mirror that failed.
+    /// An error without a transfer: a line of the input file is invalid, or a listing or the links of a page of a
+    /// mirror could not be read.
     Failed { url: String, error: Error },
     /// A transfer.
     Transfer(Box<PlannedTransfer>),

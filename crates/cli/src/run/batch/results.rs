@@ -41,7 +41,7 @@ impl Batch {
         })
     }
 
-    /// Stores results whenever transfers are finished.
+    /// Stores the results of transfers as they finish. Never returns.
     pub(super) async fn store_results(&self) {
         match self.run.log_of_results() {
             Some(log) => log.store(|error| self.note_log_error(&error)).await,
@@ -62,7 +62,7 @@ impl Batch {
         self.run.progress.suspend_while(|| render::print_note(&text));
     }
 
-    /// Records the result of a line of a queue that stood for several objects, which were reported one by one.
+    /// Records the result of a queue line that stood for several objects. The objects were reported one by one.
     pub(super) fn end_expanded_line(&self, number: usize, transfer: &Transfer, status: u8) -> u8 {
         if transfer.lease.is_none() {
             return status;

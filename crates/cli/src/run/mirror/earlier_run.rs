@@ -12,8 +12,8 @@ use crate::run::context::Run;
 use crate::run::delete_extraneous::find_entry_of_other_kind;
 
 impl MirrorWalker {
-    /// Returns the kind of a local directory, or of a file that an earlier run fetched. A redirected file may have created
-    /// a directory that has the local name of a link.
+    /// Returns `Directory` if `path` is a local directory, `File` if it is a file that an earlier run fetched, or else
+    /// `None`. The local name of a link can be that of a directory, which a redirected file may have created.
     pub(super) fn earlier_kind(&self, path: &str, run: &Run, job: &MirrorJob) -> Option<EntryKind> {
         let local = job.directory.join(path);
         if local.is_dir() {

@@ -18,10 +18,10 @@ use crate::run::metadata::request_metadata;
 use crate::run::transfer::{record_redirect, with_observer};
 
 impl MirrorWalker {
-    /// Asks the server whether an entry of an index page is a directory, if this must be known before the transfer. Returns
-    /// `true` if no file is to be fetched: the server redirects the entry to its URL with a slash, or it is wanted only as
-    /// a directory. Otherwise it is a file, and with `--delete` a local directory is removed, unless the entry may
-    /// be a directory that is elsewhere.
+    /// Asks the server whether an entry of an index page is a directory, if this must be known before the transfer.
+    /// Returns `true` if no file is to be fetched: the server redirects the entry to its URL with a slash, or the entry
+    /// is wanted only if it is a directory. Otherwise the entry is a file, and with `--delete` a local directory at its
+    /// path is removed, unless the entry was redirected and may be a directory elsewhere.
     ///
     /// # Errors
     /// The error of the request. The kind of the entry is unknown then, so that nothing is deleted.
@@ -115,8 +115,8 @@ impl MirrorWalker {
         self.queue_changed.notify_waiters();
     }
 
-    /// Skips a directory below the first one that was redirected elsewhere, to something that is not a listing. Returns
-    /// other errors.
+    /// Skips a directory that was redirected to another URL that is not a listing. Returns `error` if it has another
+    /// reason, or if `directory` is the start directory.
     pub(super) fn skip_redirected(
         &self,
         directory: &mut DirEntry,
@@ -163,7 +163,8 @@ async fn entry_metadata(request: Request, run: &Run) -> Result<Box<Meta>, Error>
     }
 }
 
-/// Returns `true` if the entry is wanted only as a directory, and records that it is none.
+/// Returns `true` if the entry is wanted only if it is a directory, and records then that it is a file that is
+/// excluded.
 fn is_not_wanted(entry: &FileEntry, report: &mut TransferReport) -> bool {
     if entry.is_excluded_file {
         report.set_no_file(NoFile::Excluded);
