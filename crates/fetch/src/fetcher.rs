@@ -48,7 +48,7 @@ impl Default for Fetcher {
 
 impl Fetcher {
     /// Returns a fetcher for all schemes that are compiled in, with the default [`Policy`]: 30 s to connect, 60 s
-    /// without data, 10 redirects, 3 retries of transient errors (after 1, 2 and 4 s), no limit of size.
+    /// without data, 10 redirects, 3 retries of transient errors (after about 1, 2 and 4 s), no size limit.
     pub fn new() -> Self {
         Self::builder().build()
     }

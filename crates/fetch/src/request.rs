@@ -48,7 +48,7 @@ struct Parts {
     redirected_from: Option<Url<'static>>,
     observer: Option<SharedObserver>,
     host_permit: Option<Arc<HostPermit>>,
-    /// Errors are not retried, because the caller has another server.
+    /// Errors are not retried, because the caller has another server to try.
     is_tried_once: bool,
     max_status_retries: Option<u32>,
     extras: Vec<Arc<dyn std::any::Any + Send + Sync>>,
@@ -100,7 +100,7 @@ impl Request {
         }))
     }
 
-    /// Returns the parts to change them. They are copied if another request shares them.
+    /// Returns the parts for changes. They are copied first if another request shares them.
     fn parts_mut(&mut self) -> &mut Parts {
         Arc::make_mut(&mut self.0)
     }
@@ -318,8 +318,8 @@ impl Request {
         self
     }
 
-    /// Limits the retries after an error status that has no `Retry-After`, for a request whose caller can do without its
-    /// response: some servers answer HEAD with 500 or 503 always.
+    /// Limits the retries after an error status that has no `Retry-After`, for a request whose caller can do without
+    /// its response: some servers always answer HEAD with 500 or 503.
     #[must_use]
     pub fn with_max_status_retries(mut self, retries: u32) -> Self {
         self.parts_mut().max_status_retries = Some(retries);

@@ -1,4 +1,4 @@
-//! The first request of a chain of redirects. A body that breaks off is requested again from there.
+//! The first request of a chain of redirects. It is sent again if a body breaks off.
 
 use super::redirects::RedirectChain;
 use super::settings::Settings;

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use fetch_url_core::{Host, Url};
 use tokio::sync::Notify;
 
-/// Busy replies of one host within the wait that it announced count as one. This is the longest such window.
+/// Busy replies of one host within the wait that it announced halve its limit only once. This is the longest such
+/// window.
 const MAX_BUSY_WINDOW: Duration = Duration::from_secs(1);
-/// The shortest window in which busy replies count as one.
+/// The shortest window in which busy replies halve the limit only once.
 const MIN_BUSY_WINDOW: Duration = Duration::from_millis(50);
 /// The wait of a host if the requested one cannot be represented.
 const MAX_WAIT: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
@@ -85,8 +86,8 @@ impl HostLimiter {
         }
     }
 
-    /// Waits until a permit is released or the wait of a host ends that was busy at `tried`, so that
-    /// [`Self::try_acquire`], which failed after `tried`, may succeed.
+    /// Waits until a permit is released, or until the wait of a host that was busy at `tried` ends. The caller passes
+    /// the time before it called [`Self::try_acquire`], which failed and may succeed now.
     pub async fn changed_since(&self, tried: Instant) {
         let released = self.0.released.notified();
         let next = self.hosts().values().map(|host| host.not_before).filter(|time| *time > tried).min();
@@ -218,7 +219,7 @@ impl HostState {
         Ok(self.served)
     }
 
-    /// Halves the limit, and blocks new requests until `wait` is over.
+    /// Halves the limit, at most once per window, and blocks new requests until `wait` is over.
     fn record_busy(&mut self, now: Instant, wait: Duration) {
         self.not_before = self.not_before.max(now.checked_add(wait).unwrap_or(now + MAX_WAIT));
         self.finished_since_busy = 0;

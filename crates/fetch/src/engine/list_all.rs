@@ -26,8 +26,8 @@ pub struct DirectoryListing {
     /// redirected to another directory, and it is not empty. Failing servers may return empty, truncated or
     /// unrelated pages.
     pub is_complete: bool,
-    /// Names in links of an HTML index page that are no entries, such as links to another server. The directory may have
-    /// files of these names.
+    /// Names in links of an HTML index page that are not entries, such as links to another server. The directory may
+    /// contain files with these names.
     pub uncertain_names: Vec<Vec<u8>>,
     /// The HTML page that the server sent instead of a listing, if `IndexRule` keeps such pages. `entries` is
     /// then empty.

@@ -56,10 +56,10 @@ impl RedirectPolicy {
         Err(Error::new(Code::Policy, Phase::Plan, detail))
     }
 
-    /// Checks a redirect from `from` to `target`. The scheme of `target` must be in the caller's list for
-    /// this kind of redirect, except for redirects within one server of another protocol than HTTP. Redirects
-    /// from https to http must be allowed separately. Redirects to `file` and `mailto`, and except from name
-    /// services to `telnet`, are never followed.
+    /// Checks a redirect from `from` to `target`. The scheme of `target` must be allowed for requests, and be in the
+    /// caller's list for this kind of redirect; the list does not apply to redirects within one server that is not an
+    /// HTTP server. Redirects from https to http must be allowed separately. Redirects to `file` and `mailto` are never
+    /// followed, and redirects to `telnet` only from name services.
     ///
     /// # Errors
     /// `Code::Policy`, with a hint.

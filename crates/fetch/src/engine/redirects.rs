@@ -13,7 +13,7 @@ pub(super) struct RedirectChain {
     start: Url<'static>,
     policy: RedirectPolicy,
     followed: u32,
-    /// The number of those that a name service sent.
+    /// The number of redirects that a name service sent.
     name_redirects: u32,
     /// The URLs of this request, for loop detection. A change of method or of client state (such as a cookie) clears
     /// them, because the same URL may then have another response. Empty until the first redirect.

@@ -34,7 +34,7 @@ enum Next {
 /// The final response, and the requests to send if it must be resumed.
 pub(super) struct FinalResponse {
     pub(super) response: Response,
-    /// The request to send in place of the first one if the body breaks off.
+    /// The request to send in place of the first one if the body breaks off; `None` for the first one itself.
     pub(super) resume_start: Option<ChainStart>,
     /// The last request of the chain, if there were redirects.
     pub(super) redirected: Option<ChainStart>,
@@ -91,7 +91,7 @@ pub(super) async fn follow_redirects(
     }
 }
 
-/// Keeps the metadata of a response that is not the last one.
+/// Adds the metadata of a response that is not the last one to `earlier`, up to [`MAX_EARLIER`].
 fn push_earlier(earlier: &mut Vec<Meta>, meta: &Meta) {
     if earlier.len() < MAX_EARLIER {
         earlier.push(meta.clone());
@@ -134,7 +134,8 @@ async fn check_response(
     Ok(Next::Finish(apply_condition(response, &request)))
 }
 
-/// Follows a redirect, if the caller follows redirects and the policy allows this one.
+/// Returns the request for the target of a redirect, if the policy allows it. If the caller does not follow redirects,
+/// returns the response or its error.
 async fn follow(
     redirect: Redirect,
     request: Request,

@@ -102,9 +102,9 @@ impl EngineResumer {
     ) -> Result<ResumedBody, Error> {
         let (offset, range) = (position.offset, self.start.request.wanted_range());
         let resume = self.object.resume_data(position, range);
-        // If the body cannot be continued, a restart requires `Meta::is_repeatable` or `--retry-all-errors`, because
-        // the object may have changed. A request that failed because of this client's pipelining is sent again if no
-        // byte was delivered.
+        // The object may have changed, so a restart requires resume data, `Meta::is_repeatable` or
+        // `--retry-all-errors`. A request that failed because of this client's pipelining is sent again if no byte was
+        // delivered.
         let is_untouched = offset == 0 && error.allows_restart();
         let is_repeatable =
             resume.is_some() || self.object.is_repeatable || self.settings.policy.retry.all_errors;

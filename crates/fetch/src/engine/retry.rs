@@ -39,7 +39,8 @@ impl RetryState {
     /// Waits until `request` may be sent again after `error`.
     ///
     /// # Errors
-    /// Returns `error` if it is permanent, or if the number of retries, their time or the total time is used up.
+    /// Returns `error` if it is permanent, if the number of retries, the time for retries or the total time is used up,
+    /// or if the server asks for a wait of more than 10 minutes.
     pub(crate) async fn backoff(
         &mut self,
         request: &Request,

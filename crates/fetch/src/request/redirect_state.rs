@@ -1,4 +1,4 @@
-//! The changes that earlier redirects make to a request.
+//! The changes that redirects have made to a request.
 
 /// The effects of earlier redirects on the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Request;
 
-/// Connections for the requests that share this value: the first one lets the driver open them, while it waits for its
-/// response, and the next ones use them.
+/// Connections for the requests that share this value. The driver opens them while the first request waits for its
+/// response; the later requests use them.
 #[derive(Debug)]
 pub(crate) struct SpareConnections {
     /// How many connections the requests need besides that of the first one.
@@ -44,7 +44,8 @@ impl SpareConnections {
 }
 
 impl Request {
-    /// Lets the driver open `spares` while a request for metadata is answered, and use them. Only HTTP/1.1 does.
+    /// Lets the driver open `spares` while a request for metadata waits for its response, and use them for later
+    /// requests. Only the HTTP driver does so, over HTTP/1.1.
     #[must_use]
     pub(crate) fn with_spare_connections(self, spares: Arc<SpareConnections>) -> Self {
         self.with_extra(spares)

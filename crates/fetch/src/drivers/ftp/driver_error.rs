@@ -1,4 +1,4 @@
-//! Why an FTP request failed, and the error that the caller gets.
+//! The reasons why an FTP request fails, and the errors that the caller gets for them.
 
 use fetch_url_proto::ftp::{Command, SessionError, Verb};
 use fetch_url_proto::text::Reply;
@@ -107,7 +107,8 @@ fn has_too_many_connections(reply: &Reply) -> bool {
     reply.lines.iter().any(|line| reports_connection_limit(line))
 }
 
-/// Returns `true` if the server has refused the login, for a reason that its text does not tell for certain.
+/// Returns `true` if the server has refused the login with 530, and the text does not name the limit of connections.
+/// The reason may then be a wrong password or this limit.
 pub(super) fn is_refused_login(error: &DriverError) -> bool {
     matches!(error, DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. })
         if reply.code == 530
@@ -115,8 +116,8 @@ pub(super) fn is_refused_login(error: &DriverError) -> bool {
             && !has_too_many_connections(reply))
 }
 
-/// Returns the error for a refused login that the server has accepted on another connection of this run: most servers
-/// that limit the connections of a user reject the login of further ones, and their texts differ.
+/// Returns the error for a refused login that the server has accepted on another connection of this run. The reason is
+/// probably the limit of connections: most servers reject the login of connections above it, with different texts.
 pub(super) fn rejected_repeated_login_error(error: DriverError) -> Error {
     match error {
         DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. }) => {
@@ -177,7 +178,7 @@ pub(super) fn unexpected_step_error() -> Error {
     Error::new(Code::Internal, Phase::Request, "the FTP session returned an unexpected step")
 }
 
-/// Returns the error for a server that repeats a preliminary reply (1yz): it never sends the data.
+/// Returns the error for a server that repeats a preliminary reply (1yz). Such a server never sends the data.
 pub(super) fn repeated_preliminary_reply(reply: Reply) -> DriverError {
     DriverError::Session(SessionError::UnexpectedReply { command: Some(Verb::Retr), reply })
 }

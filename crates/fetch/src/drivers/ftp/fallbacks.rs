@@ -14,7 +14,7 @@ pub(super) struct Fallbacks {
     pub(super) sequential: bool,
     /// Uses PASV without trying EPSV, because the port that EPSV returned is closed.
     pub(super) pasv_only: bool,
-    /// How many ports for data connections were rejected so far because they belong to another protocol.
+    /// The number of data ports that were rejected so far because they belong to another protocol.
     pub(super) refused_ports: u8,
     /// The listing command to use in place of the one that the options ask for.
     pub(super) list_verb: Option<ListVerb>,

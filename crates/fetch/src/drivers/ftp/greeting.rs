@@ -16,8 +16,8 @@ const MAX_DELAY_REPLIES: u32 = 8;
 /// Maximum number of bytes that one read returns.
 const READ_SIZE: usize = 4096;
 
-/// Waits for the greeting and returns `true` if the caller must read it: it is one that suppaftp rejects, or suppaftp
-/// cannot read the connection. Otherwise removes what suppaftp would misread.
+/// Waits for the greeting and returns `true` if the caller must read it, because suppaftp rejects this greeting or
+/// cannot read the connection. Otherwise removes the lines that suppaftp would misread.
 pub(super) async fn must_read_greeting(stream: &mut ServerStream) -> Result<bool, Error> {
     match stream.as_bare_tcp_mut() {
         Some(tcp) => wait_for_greeting(tcp).await,
@@ -25,11 +25,11 @@ pub(super) async fn must_read_greeting(stream: &mut ServerStream) -> Result<bool
     }
 }
 
-/// Waits for the greeting and removes what suppaftp would misread: replies 120 (RFC 959 §4.2.2), and those lines of a
-/// multi-line greeting that look like its last line. The rest of the greeting stays unread.
+/// Waits for the greeting and removes the lines that suppaftp would misread: replies 120 (RFC 959 §4.2.2), and those
+/// lines of a multi-line greeting that look like its last line. The rest of the greeting stays unread.
 ///
-/// Returns `true` for a greeting 230 (logged in already), which suppaftp rejects, for one whose last line is the code
-/// alone, after which suppaftp waits for more, and for one of which only a part has arrived: the caller reads them.
+/// Returns `true` if the caller must read the greeting: its code is 230 (logged in already), which suppaftp rejects;
+/// its last line is the code alone, after which suppaftp waits for more; or only a part of it has arrived.
 async fn wait_for_greeting(stream: &mut TcpStream) -> Result<bool, Error> {
     let mut buffer = [0; READ_SIZE];
     for _ in 0..MAX_DELAY_REPLIES {

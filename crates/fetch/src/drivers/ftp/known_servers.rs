@@ -37,7 +37,7 @@ impl KnownServers {
         locked(&self.pasv_only).contains(&(server_name(host), port))
     }
 
-    /// Stores that PASV worked after EPSV did not. The next file need not wait for the same timeout.
+    /// Stores that PASV worked after EPSV had failed, so that the next file does not wait for the same timeout.
     pub(super) fn mark_pasv_only(&self, host: &Host<'_>, port: u16) {
         insert_limited(&self.pasv_only, (server_name(host), port));
     }

@@ -66,8 +66,9 @@ impl LoginAttempt {
         matches!(outcome.await, Ok(Some(true)))
     }
 
-    /// Waits until one of the logins that are pending now is accepted, or all have ended. Logins that begin later are not
-    /// awaited: a server that counted this login as one too many had accepted another one before.
+    /// Waits until one of the logins that are pending now is accepted, or all have ended. Returns `true` if the server
+    /// has accepted the login on any connection. Logins that begin later are not awaited: if this login was one too
+    /// many, the server had accepted another one before.
     async fn others_outcome(&self) -> bool {
         let others = {
             let pending = self.logins.pending.lock().unwrap_or_else(PoisonError::into_inner);

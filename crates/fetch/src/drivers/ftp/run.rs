@@ -56,7 +56,7 @@ async fn run_plan(mut run: Box<FtpRun>, ctx: &RunContext) -> Result<Outcome, Err
         let is_reused = idle.is_some();
         let mut pooled = match idle {
             Some(pooled) => pooled,
-            // Large futures of what is rare are in boxes, here and below.
+            // In a box, here and below: these paths are rare, and their futures are large.
             None => Box::pin(servers.open(key.clone(), plan, ctx)).await?,
         };
         match start_transfer(&mut pooled.connection, plan, ctx).await {

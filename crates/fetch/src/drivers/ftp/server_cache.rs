@@ -49,8 +49,8 @@ impl ServerCache {
     /// Returns the idle connection that needs the fewest CWD commands to the directory of `request`.
     fn take(self: &Arc<Self>, key: &PoolKey, request: &FtpRequest) -> Option<PooledConnection> {
         let nearest = self.idle.take(key, |connection| connection.cwd_distance_to(request));
-        // A connection that cannot reach the directory is closed. The next one asks for its home directory, so that it
-        // can return to it.
+        // A connection that cannot reach the directory is closed. The next connection queries its login directory, so
+        // that it can return to it.
         if nearest.is_none() && self.idle.close_one(key) {
             self.known.mark_several_directories(key.host.clone(), key.port);
         }

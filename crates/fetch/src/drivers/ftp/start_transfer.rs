@@ -195,7 +195,7 @@ fn requested_range(plan: &FtpPlan, meta: &Meta) -> Result<(u64, Option<u64>), Er
     }
 }
 
-/// Returns how the data connection is opened; in active mode only if the caller selected it.
+/// Returns how the data connection is opened. Active mode is used only if the caller selected it.
 async fn data_mode(
     (remote, local): (&RemoteEnd, SocketAddr),
     plan: &FtpPlan,
