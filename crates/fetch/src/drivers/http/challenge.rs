@@ -85,8 +85,8 @@ fn challenge_text(challenge: &HeaderValue) -> String {
     with_canonical_algorithm(&text).unwrap_or(text)
 }
 
-/// Writes the algorithms of challenges as the client library does, which does not know `md5` and `sha-256` in lower case.
-/// Returns `None` if the parser rejects the text.
+/// Returns the challenges with the names of algorithms in the spelling of the client library, which does not know `md5`
+/// and `sha-256` in lower case. Returns `None` if the parser rejects the text.
 fn with_canonical_algorithm(text: &str) -> Option<String> {
     let mut canonical = text.to_owned();
     for challenge in http_auth::parse_challenges(text).ok()? {
@@ -94,7 +94,7 @@ fn with_canonical_algorithm(text: &str) -> Option<String> {
             let value = value.as_escaped();
             let known = ALGORITHMS.iter().find(|known| known.eq_ignore_ascii_case(value));
             if let Some(known) = known.filter(|_| name.eq_ignore_ascii_case("algorithm")) {
-                // The value is a part of the text. A known name has its length.
+                // `value` is a slice of `text`, and `known` has the same length.
                 let start = value.as_ptr().addr() - text.as_ptr().addr();
                 canonical.replace_range(start..start + value.len(), known);
             }
@@ -172,9 +172,9 @@ fn respond_to_challenge(
     sensitive_header_value(&answer.ok_or_else(|| failed("the realm of the server is not ASCII"))?)
 }
 
-/// Returns the digest of the body for `qop=auth-int`, which is used only if the server does not offer `auth`. The client
-/// library expects the digest in place of the body (RFC 7616 §3.4.3). `None` for the body of a file, and for an algorithm that
-/// is missing here.
+/// Returns the digest of the body for `qop=auth-int`, which is used only if the server does not offer `auth`. The
+/// client library expects the digest in place of the body (RFC 7616 §3.4.3). Returns `None` for a body that is read
+/// from a file, and for algorithms other than MD5 and SHA-256.
 fn protected_body(client: &DigestClient, plan: &HttpPlan) -> Option<String> {
     if client.qop() & Qop::Auth {
         return None;

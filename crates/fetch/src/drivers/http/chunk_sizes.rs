@@ -1,16 +1,17 @@
-//! The lines with the sizes of the chunks of an HTTP/1.1 body (RFC 9112 §7.1): hyper accepts leading zeros and blanks
-//! without a limit.
+//! Limits the length of the lines with chunk sizes in an HTTP/1.1 body (RFC 9112 §7.1): hyper accepts leading zeros and
+//! blanks without a limit.
 
 use memchr::memchr;
 
 /// Maximum length in bytes of the line with the size of a chunk and its extensions. hyper accepts 16 KiB of extensions.
 const MAX_SIZE_LINE: usize = 32 * 1024;
 
-/// The line with the size of a chunk is longer than [`MAX_SIZE_LINE`].
+/// The error for a line with the size of a chunk that is longer than [`MAX_SIZE_LINE`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SizeLineTooLong;
 
-/// Reads a chunked body as far as the lengths of its lines need it. hyper rejects what is invalid otherwise.
+/// Follows the chunks of a body to check the length of each line with a size. hyper rejects bodies that are invalid in
+/// other ways.
 #[derive(Default)]
 pub(super) struct ChunkSizes(State);
 

@@ -154,7 +154,7 @@ impl Connection {
         }
     }
 
-    /// Sends a request, whose body has the progress `upload`, and waits for the head of the response.
+    /// Sends a request and waits for the head of the response. `upload` is the progress of the request body.
     pub(super) async fn send_request(
         &mut self,
         request: Request<OutgoingBody>,

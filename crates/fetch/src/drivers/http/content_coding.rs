@@ -53,12 +53,12 @@ impl ContentCoding {
     pub(super) fn from_headers(headers: &HeaderMap) -> Result<Option<Self>, Error> {
         let unsupported = |why: String| Err(Error::new(Code::PeerMisbehaved, Phase::Reply, why));
         let mut codings = listed_names(headers, &CONTENT_ENCODING);
-        // The name of no coding (RFC 9110 §8.4.1).
+        // `identity` means that there is no coding (RFC 9110 §8.4.1).
         codings.retain(|coding| coding != "identity");
         match codings.as_slice() {
             [] => Ok(None),
             [one] => match one.as_str() {
-                // Some servers name no coding "none".
+                // Some servers send "none" if there is no coding.
                 "none" => Ok(None),
                 #[cfg(feature = "brotli")]
                 "br" => Ok(Some(Self::Brotli)),
@@ -72,7 +72,7 @@ impl ContentCoding {
         }
     }
 
-    /// Returns the transfer coding of a response below `chunked`, or `None` if it has none.
+    /// Returns the transfer coding that a response applies before `chunked`, or `None` if it has none.
     ///
     /// # Errors
     /// `Code::PeerMisbehaved` for a coding other than gzip, deflate and a final chunked.

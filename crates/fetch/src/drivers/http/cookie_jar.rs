@@ -13,8 +13,8 @@ use crate::{Code, Error, Phase};
 /// A cookie jar (RFC 6265). Clones share their cookies, so one jar can serve all requests of a program.
 ///
 /// A cookie is sent to the host that set it, or with a Domain attribute to all hosts of this domain, unless it is a
-/// public suffix such as `co.uk`. The jar holds at most 180 cookies for each host and 3000 in all. All cookies of a file are kept;
-/// if it has more than that, hosts can set 50 others each, and 180 in all.
+/// public suffix such as `co.uk`. The jar holds at most 180 cookies for each host and 3000 in all. The cookies of a
+/// cookie file are kept even above these limits; hosts can then set 50 more each, and 180 more in all.
 #[derive(Clone, Debug, Default)]
 pub struct CookieJar(Arc<Mutex<CookieStore>>);
 

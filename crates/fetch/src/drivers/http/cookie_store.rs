@@ -42,7 +42,7 @@ const SET_COOKIE: &[u8] = b"set-cookie:";
 #[derive(Clone, Default)]
 pub(crate) struct CookieStore {
     cookies: Vec<Cookie>,
-    /// How many of `cookies`, from the first, are of a cookie file. They are not evicted.
+    /// The number of cookies from a cookie file. They are the first ones of `cookies`, and are not evicted.
     file_count: usize,
 }
 
@@ -50,9 +50,10 @@ pub(crate) struct CookieStore {
 #[derive(Debug, Default)]
 pub(crate) struct CookieFile {
     pub(crate) store: CookieStore,
-    /// How many lines were invalid.
+    /// The number of invalid lines.
     pub(crate) skipped: usize,
-    /// How many cookies are valid for the subdomains of a public suffix in the file, but are sent to the host only.
+    /// The number of cookies that the file assigns to all subdomains of a public suffix. They are sent to the host
+    /// only.
     pub(crate) narrowed_to_host: usize,
 }
 
@@ -138,8 +139,8 @@ impl CookieStore {
         self.evict_above(MAX_COOKIES, MIN_NEW_COOKIES, |_| true);
     }
 
-    /// Removes one of the counted cookies if there are more than `max`. If most of them are of the file, hosts may set
-    /// `min_new` others.
+    /// Removes the oldest of the counted cookies that is not from the file, if there are more than `max`. Even if the
+    /// file has that many, hosts may set `min_new` others.
     fn evict_above(&mut self, max: usize, min_new: usize, is_counted: impl Fn(&Cookie) -> bool) {
         let (of_file, new) = self.cookies.split_at(self.file_count);
         let count = |cookies: &[Cookie]| cookies.iter().filter(|cookie| is_counted(cookie)).count();
@@ -153,7 +154,8 @@ impl CookieStore {
     }
 }
 
-/// The places of the cookies of a file, by the hash of their identity, so that a large file is read in linear time.
+/// The positions of the cookies of a file in the store, by the hash of their identity, so that a large file is read in
+/// linear time.
 #[derive(Default)]
 struct CookieIndex {
     places: HashMap<u64, usize>,

@@ -19,8 +19,8 @@ pub(super) struct OriginalRealm {
 }
 
 impl OriginalRealm {
-    /// Returns the realm of the challenge that `client` answers, unless the client has it. `texts` are the challenges as
-    /// the client got them, with one ASCII character for each byte that it rejects.
+    /// Returns the realm of the challenge that `client` answers, or `None` if the client got this realm unchanged.
+    /// `texts` are the challenges as the client got them, with one ASCII character for each byte that it rejects.
     pub(super) fn of(client: &DigestClient, challenges: &[&HeaderValue], texts: &[String]) -> Option<Self> {
         challenges.iter().zip(texts).find_map(|(challenge, text)| {
             let parsed = http_auth::parse_challenges(text).ok()?;
@@ -42,7 +42,7 @@ impl OriginalRealm {
         Self { quoted: quoted.to_vec(), bytes }
     }
 
-    /// Returns `answer`, which `client` has made for `params`, for this realm.
+    /// Returns `answer`, which `client` has made for `params`, with the values for this realm.
     pub(super) fn replace_in(
         &self,
         answer: &str,

@@ -1,4 +1,4 @@
-//! Other places and the digest of an object, as header fields state them (RFC 6249, RFC 3230, RFC 9530).
+//! The duplicate URLs and the digest of an object in header fields (RFC 6249, RFC 3230, RFC 9530).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,9 +9,9 @@ use crate::{Checksum, Meta};
 
 /// Maximum number of duplicates of an object.
 const MAX_DUPLICATES: usize = 100;
-/// The priority of a duplicate without one, which is the lowest (RFC 6249 §3.1).
+/// The priority of a duplicate whose link states none: the lowest (RFC 6249 §3.1).
 const LOWEST_PRIORITY: u32 = 999_999;
-/// The names of algorithms in Digest and Repr-Digest, the strongest first, and in [`Checksum`].
+/// The algorithms, the strongest first: the name in Digest and Repr-Digest, and the name in [`Checksum`].
 const ALGORITHMS: [(&str, &str); 4] =
     [("sha-512", "sha512"), ("sha-256", "sha256"), ("sha", "sha1"), ("md5", "md5")];
 
@@ -40,7 +40,7 @@ pub fn duplicates(meta: &Meta) -> Vec<String> {
             if is_duplicate && found.len() < MAX_DUPLICATES {
                 let priority = parameter("pri").and_then(|text| text.parse().ok()).unwrap_or(LOWEST_PRIORITY);
                 let url = resolve_reference(&base, target);
-                // A reference that is no URL must not hide why the first server failed.
+                // The error of an invalid URL must not replace that of the first server.
                 found.extend(parse(&url).is_ok().then_some((priority, url.clone())));
             }
             rest = next;

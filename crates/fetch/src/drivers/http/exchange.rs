@@ -14,7 +14,8 @@ use crate::HeaderFields;
 
 /// Maximum size in bytes of the head of a response: its status line and headers.
 pub(super) const MAX_HEAD_SIZE: usize = 256 * 1024;
-/// The name of Content-Length after [`Exchange::hides_length`]: of the same length, so that the head is changed in place.
+/// The name that replaces Content-Length if [`Exchange::hides_length`] is set. It has the same length, so that the head
+/// is changed in place.
 const HIDDEN_LENGTH: &[u8] = b"hidden-length-";
 const CONTENT_LENGTH: &[u8] = b"content-length";
 
@@ -34,7 +35,7 @@ struct Exchange {
     chunk_sizes: Option<ChunkSizes>,
     /// The bytes of the body, if the caller wants them undecoded.
     raw_body: Option<BytesMut>,
-    /// The length of the body is not taken from Content-Length.
+    /// Content-Length is hidden from hyper, so that the body ends with the connection.
     hides_length: bool,
     /// The caller's spelling of the header names, until the request is written.
     spellings: Spellings,

@@ -46,8 +46,9 @@ impl FirstConnections {
 }
 
 impl FirstConnection {
-    /// Waits until no other request opens the connection. Returns `None` if the caller should not wait any longer: after
-    /// 1 s, or when the other request could not open it.
+    /// Waits until no other request is opening the connection, and returns the lock for opening it. Returns `None`
+    /// after 1 s or half the connect timeout, whichever is shorter, or when the other request could not open the
+    /// connection: the caller then opens a connection of its own.
     ///
     /// # Errors
     /// `Code::TimedOut` if the total time is over.

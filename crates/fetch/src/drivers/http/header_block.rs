@@ -4,7 +4,7 @@
 /// The first field of a header block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FirstField {
-    /// `:status`, with its number if it is one.
+    /// `:status`, with its value if that is a number of three digits.
     Status(Option<u16>),
     /// Another pseudo-header field.
     OtherPseudo,
@@ -55,7 +55,7 @@ impl Literal<'_> {
         first.is_some_and(|first| if self.is_huffman { first >> 1 == HUFFMAN_COLON } else { *first == b':' })
     }
 
-    /// Returns the number that consists of three digits.
+    /// Returns the string as a status code, or `None` if it is not a number of three digits.
     fn status(&self) -> Option<u16> {
         let digits = if self.is_huffman { huffman_digits(self.bytes) } else { self.bytes.to_vec() };
         let is_number = digits.len() == 3 && digits.iter().all(u8::is_ascii_digit);
@@ -90,7 +90,7 @@ impl<'b> BlockReader<'b> {
             let index = match first {
                 0x80.. => return Some(FirstField::of_index(self.integer(7)?)),
                 0x40.. => self.integer(6)?,
-                // A change of the size of the dynamic table.
+                // A dynamic table size update (RFC 7541 §6.3).
                 0x20.. => {
                     self.integer(5)?;
                     continue;
@@ -113,8 +113,8 @@ impl<'b> BlockReader<'b> {
         Some(if name.is_pseudo_name() { FirstField::OtherPseudo } else { FirstField::Regular })
     }
 
-    /// Reads an integer whose first byte has `bits` bits of it (RFC 7541 §5.1). `None` if it is larger than any index or
-    /// length of interest, or incomplete.
+    /// Reads an integer with a prefix of `bits` bits (RFC 7541 §5.1). Returns `None` if it is incomplete, or larger
+    /// than any index or length of interest.
     fn integer(&mut self, bits: u32) -> Option<usize> {
         let limit = (1 << bits) - 1;
         let mut value = usize::from(self.byte()?) & limit;

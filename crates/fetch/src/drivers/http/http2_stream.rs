@@ -19,7 +19,7 @@ use super::interim::{InterimCounter, MAX_INTERIM_RESPONSES};
 /// Maximum number of streams that are counted at a time. Streams that the client has reset stay in the table until it
 /// is full.
 const MAX_COUNTED_STREAMS: usize = 4096;
-/// The number of bytes of a header block that are kept. The first field of valid blocks ends before.
+/// The number of bytes that are kept of a header block. The first field of a valid block is shorter.
 const MAX_BLOCK_START: usize = 64;
 
 /// A stream to an HTTP/2 server. Reading fails after an [`InvalidHead`].

@@ -10,7 +10,7 @@ use super::upload::UploadProgress;
 
 /// The error code of a server that needs no more of the request (RFC 9113 §8.1).
 const NO_ERROR: [u8; 4] = [0; 4];
-/// The length in bytes of the text that a client sends first (RFC 9113 §3.4).
+/// The length in bytes of the connection preface of the client (RFC 9113 §3.4).
 const PREFACE: usize = 24;
 
 /// The state of the body. The connection and its stream share it.
@@ -21,7 +21,7 @@ pub(super) struct Http2Uploads {
     permits: Arc<Semaphore>,
 }
 
-/// The last body.
+/// The body that is being sent, or the last one that was sent.
 struct CurrentUpload {
     progress: UploadProgress,
     stream: BodyStream,

@@ -69,7 +69,7 @@ struct PageEntries {
     other_names: Arc<OnceLock<OtherNames>>,
     /// The size and validator of the response.
     facts: Option<(Option<u64>, Option<Validator>)>,
-    /// Records that the page was cut.
+    /// Records that the page was truncated.
     terminator_check: TerminatorCheck,
 }
 

@@ -19,8 +19,8 @@ pub struct HttpOptions {
     /// The body of the request. It is not sent again after a redirect that changes the method to GET. Default: none.
     pub body: Option<RequestBody>,
     /// Offers content codings (gzip, deflate, br, zstd) and decodes the response (RFC 9110 §8.4). A decoded response
-    /// has no known size and cannot be resumed. A compression ratio above 200 fails with `Code::LimitReached`.
-    /// Default: off.
+    /// has no known size and cannot be resumed. More than 16 MiB of decoded data with a compression ratio above 200
+    /// fail with `Code::LimitReached`. Default: off.
     pub compressed: bool,
     /// The HTTP versions that may be used. Default: HTTP/1.1 and HTTP/2.
     pub version: HttpVersion,

@@ -1,6 +1,6 @@
 //! Compares the end of a partial download with the start of the response that continues it.
 //!
-//! A validator does not prove that both are of the same version: servers make it of time and size, and some ignore
+//! A validator does not prove that both are of the same version: servers derive it from time and size, and some ignore
 //! If-Range.
 
 use crate::{Code, Content, Error, Phase, Response, Resume, RunContext};

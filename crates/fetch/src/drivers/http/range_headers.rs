@@ -41,7 +41,7 @@ pub(super) struct ContentRange {
 }
 
 impl ContentRange {
-    /// Returns the Content-Range of a response, if it is valid. Several of them must agree.
+    /// Returns the Content-Range of a response, or `None` if it is invalid, or if there are several that differ.
     pub(super) fn from_headers(headers: &HeaderMap) -> Option<Self> {
         let mut all = headers.get_all(CONTENT_RANGE).iter().map(|value| Self::parse(value.to_str().ok()?));
         let first = all.next()??;

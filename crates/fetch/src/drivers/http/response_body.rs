@@ -14,10 +14,11 @@ use super::upload::UploadProgress;
 use crate::net::trace;
 use crate::{ByteSource, Code, Error, Phase};
 
-/// The body of a response. It ends when the body of the request is sent, too.
+/// The body of a response. It ends only after the body of the request has been sent as well.
 pub(super) struct ResponseBody {
     transport: Transport,
-    /// The body of the request, if the response arrived before it was sent. A server that accepts it reads it to its end.
+    /// The progress of the request body, if the response arrived before all of it was sent. A server that accepts the
+    /// request reads its body to the end.
     unsent: Option<UploadProgress>,
 }
 
@@ -80,8 +81,8 @@ impl ResponseBody {
     }
 
     /// Returns `true` if an HTTP/2 stream ended without END_STREAM. hyper reports a reset with NO_ERROR as a normal
-    /// end, but the body is incomplete (RFC 9113 §8.1), unless END_STREAM was before the reset: then the server only declines
-    /// the rest of the request.
+    /// end, but the body is incomplete (RFC 9113 §8.1), unless END_STREAM came before the reset: then the server only
+    /// declines the rest of the request.
     fn was_reset(&self) -> bool {
         match &self.transport {
             Transport::Direct { incoming, http2_upload: Some(upload), .. } => {

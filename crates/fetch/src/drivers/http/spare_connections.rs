@@ -1,5 +1,5 @@
-//! Opens connections before they are needed. A download in segments sends its first request over one connection, and the
-//! next ones over several: these are opened while the first response is on its way.
+//! Opens connections before they are needed. A download in segments sends its first request over one connection, and
+//! the next ones over several. These are opened while the client waits for the first response.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -22,8 +22,9 @@ struct Spare {
     opening: StartedFuture<Result<Connection, Error>>,
 }
 
-/// Waits for the response that `sent` returns. As soon as the request is on its way over a new connection, opens the
-/// `spares`. Not earlier: a server that handles its connections one after the other must get this request first.
+/// Waits for the response that `sent` returns. When the request has been sent over a new connection, starts to open the
+/// `spares`. They are not opened earlier, because a server that handles one connection at a time must get this request
+/// first.
 pub(super) async fn open_while(
     sent: impl Future<Output = Result<Response<ResponseBody>, Error>>,
     spares: &SpareConnections,
@@ -36,7 +37,8 @@ pub(super) async fn open_while(
         let response = sent.as_mut().poll(cx);
         let record = ctx.connector.connection_info().snapshot();
         if begun.is_none() && record.sent.is_some() {
-            // HTTP/2 shares one connection. A server that is known has idle connections, or did not need them.
+            // HTTP/2 requests share one connection. A request over an idle connection (`opened` is 0) opens no spares: the
+            // server is known, so the pool has more idle connections, or none were needed.
             let is_http2 = plan.allows_http2() && pool.first_connection(key).is_some();
             let count = if is_http2 || record.opened == 0 { 0 } else { spares.count };
             begun = Some((0..count).map(|_| open(key, plan, ctx)).collect::<Vec<_>>());

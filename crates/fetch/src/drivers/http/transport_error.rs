@@ -110,7 +110,7 @@ struct ErrorCauses {
     io: Option<io::ErrorKind>,
     is_timeout: bool,
     is_incomplete: bool,
-    /// The connection ended in order, as h2 reports it, or before a write.
+    /// The connection was closed: h2 reports an orderly end, a write failed, or the connection task of hyper has ended.
     is_closed: bool,
     /// The message could not be parsed, for this reason.
     parse: Option<&'static str>,
@@ -189,7 +189,7 @@ impl ErrorCauses {
 
     fn inspect_hyper(&mut self, error: &hyper::Error) {
         self.is_incomplete |= error.is_incomplete_message();
-        // hyper counts the end of its own connection task as an error of the user.
+        // hyper reports the end of its connection task as an error of the caller (`is_user`).
         let is_connection_gone = error.is_user() && error.to_string().contains("dispatch");
         self.is_closed |= is_connection_gone;
         self.is_body_of_request |= error.is_user() && !is_connection_gone;

@@ -20,7 +20,7 @@ pub(super) struct UploadProgress(Arc<Mutex<Progress>>);
 struct Progress {
     last_progress: Instant,
     state: UploadState,
-    /// Waits until the body is sent or lost.
+    /// Wakes the task that waits for the end of the upload ([`UploadProgress::poll_sent`]).
     waker: Option<Waker>,
     /// The reason why the body could not be read.
     read_failure: Option<String>,
@@ -43,7 +43,7 @@ enum UploadState {
 }
 
 impl UploadProgress {
-    /// Returns a progress that advanced now.
+    /// Returns the progress of a body that is about to be sent, with the current time as the last progress.
     pub(super) fn begin() -> Self {
         Self(Arc::new(Mutex::new(Progress {
             last_progress: Instant::now(),
@@ -140,7 +140,7 @@ impl Upload {
 
     /// Returns `Ready` when the next chunk may be sent.
     pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        // Waiting for the rate limit is no delay of the server.
+        // The wait for the rate limit does not count towards the reply timeout.
         self.progress.lock().last_progress = Instant::now();
         if let Some(rate) = &mut self.rate {
             ready!(rate.poll_ready(cx));

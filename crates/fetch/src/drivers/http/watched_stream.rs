@@ -41,8 +41,8 @@ impl<S> WatchedStream<S> {
 }
 
 impl<S: AsyncRead + Unpin> WatchedStream<S> {
-    /// Reads up to the end of the head, hides its Content-Length and makes it ready. What was read so far is kept while
-    /// more is on its way.
+    /// Reads up to the end of the head, hides its Content-Length and puts it into `ready`. The bytes of an incomplete
+    /// head are kept until the next poll.
     fn poll_read_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             let mut piece = [0; HEAD_READ_SIZE];

@@ -15,7 +15,7 @@ pub(super) enum FileLine {
     Blank,
     /// A line in another format, or with an invalid cookie.
     Invalid,
-    /// A cookie that is valid for the subdomains of a public suffix in the file; it is stored for the host only.
+    /// A cookie that the file assigns to all subdomains of a public suffix. It is stored for the host only.
     Narrowed(Cookie),
     /// A cookie of one host, or of a domain.
     Cookie(Cookie),
