@@ -118,7 +118,7 @@ impl Sink {
         self
     }
 
-    /// Returns `true` if the object must have a certain checksum.
+    /// Returns `true` if the object must have a given checksum.
     pub(crate) const fn has_checksum(&self) -> bool {
         self.expected.is_some()
     }
@@ -156,7 +156,8 @@ impl Sink {
     }
 }
 
-/// An opened destination. If it is dropped before `finish`, a partial file is kept if it can be resumed, else removed.
+/// An opened destination. If it is dropped before `finish`, its partial file is kept if it can be resumed, or else
+/// removed.
 pub(crate) struct Target {
     kind: TargetKind,
     algorithm: Option<Algorithm>,

@@ -76,10 +76,11 @@ pub struct Classified {
     pub possible_directories: PossibleDirectories,
     /// Skipped entries: the name and the reason.
     pub skipped: Vec<(Vec<u8>, Skipped)>,
-    /// Local names of all entries, also excluded ones, and whether they are directories, if known: a file of an index page
-    /// may be a directory. Empty unless [`TreeRules::collects_names`] is set.
+    /// The local names of all entries, also of excluded ones, and whether they are directories; `None` if that is
+    /// unknown, because a file of an index page may be a directory. Empty unless [`TreeRules::collects_names`] is set.
     pub names: HashMap<String, Option<bool>>,
-    /// An excluded entry is of unknown kind. It may be an error message in a list of names, which only a fetch can tell.
+    /// An excluded entry is of unknown kind. It may be an error message in a list of names: only a request can show
+    /// that.
     pub has_unchecked_names: bool,
     /// [`Code::LimitReached`] if there were more entries than allowed; the error of [`Tree::with_case_probe`].
     pub error: Option<Error>,
@@ -140,9 +141,9 @@ impl Tree {
         Self { rules, start, seen: IdentitySet::default(), entries: 0, pages, case_probe, directory_links }
     }
 
-    /// Sets a function that returns `true` if names that differ only in case are the same in a directory of the mirror,
-    /// whose local path it gets. It is called for listings with such names, which then get different local names. If it
-    /// fails, no entry of the listing is returned, and [`Classified::error`] has its error.
+    /// Sets a function that gets the local path of a directory of the mirror, and returns `true` if names that differ
+    /// only in case are the same there. It is called for listings with such names, which then get different local
+    /// names. If it fails, no entry of the listing is returned, and [`Classified::error`] has its error.
     #[must_use]
     pub fn with_case_probe(
         mut self,
@@ -273,7 +274,8 @@ impl Tree {
         })
     }
 
-    /// Returns `true` for a file that is not excluded. Adds a directory to `classified`, unless it is excluded or too deep.
+    /// Adds a directory to `classified`, unless it is excluded or too deep. Returns `true` for a file that is not
+    /// excluded.
     fn classify_candidate(
         &mut self,
         directory: &DirEntry,

@@ -6,7 +6,7 @@ use super::surplus::Surplus;
 use super::{Body, Chunk, Proof, ResumeState, Source, Tail, size_limit_error, truncated_error};
 use crate::{Code, Error, Phase};
 
-/// The reported missing part of an object that has grown since its size was announced.
+/// The text that is reported as the missing terminator of an object that has grown since its size was announced.
 pub(crate) const MATCHING_SIZE: &str = "a size that matches the received bytes";
 
 impl Body {
@@ -25,8 +25,8 @@ impl Body {
         self
     }
 
-    /// Rejects more bytes than announced as those of another offset, as a server sends them that ignores the requested
-    /// one: no byte is valid.
+    /// Reports more bytes than announced as `Code::Truncated` instead of a protocol violation, because the server may
+    /// have ignored the requested offset. No byte is valid then.
     pub(crate) const fn rejecting_other_offset(mut self) -> Self {
         self.surplus = Surplus::OtherOffset;
         self

@@ -13,9 +13,9 @@ const MAX_SLEEP: Duration = Duration::from_millis(200);
 /// Unused rate allowance is kept for this time, so that a short burst may exceed the limit.
 const MAX_BURST: Duration = Duration::from_millis(200);
 
-/// The sleep of a transfer that waits for another one, which has received less.
+/// The sleep of a transfer that waits for another one that has received fewer bytes.
 const TURN_SLEEP: Duration = Duration::from_millis(5);
-/// A transfer that has not asked again for this time does not wait any more, such as one whose file is being written.
+/// A transfer that has not polled for this time does not count as waiting, such as one whose file is being written.
 const MAX_WAIT_AGE: Duration = Duration::from_secs(1);
 
 /// The rate limit of a fetcher, which its transfers share. The transfer that has received the least goes first
@@ -46,7 +46,7 @@ struct Waiter {
 }
 
 impl SharedRate {
-    /// Returns `None` if `limits` has no rate limit, or one of 0.
+    /// Returns the rate limit of `limits`, or `None` if there is none or it is 0.
     pub(crate) fn from_limits(limits: &Limits) -> Option<Arc<Self>> {
         limits.max_rate.filter(|max_rate| *max_rate > 0).map(|max_rate| Arc::new(Self::new(max_rate)))
     }
@@ -143,7 +143,7 @@ pub(crate) struct MinRateCheck {
 }
 
 impl MinRateCheck {
-    /// Starts the first interval. Returns `None` if there is no minimum rate; one over no time is none.
+    /// Starts the first interval. Returns `None` if there is no minimum rate, or if its time is 0.
     pub(crate) fn start(limits: &Limits) -> Option<Self> {
         let min_rate = limits.min_rate.filter(|min_rate| !min_rate.time.is_zero())?;
         Some(Self {
@@ -184,7 +184,7 @@ impl MinRateCheck {
 }
 
 impl RateLimiter {
-    /// Returns `None` if there is neither a rate limit nor a minimum rate. A minimum rate over no time is none.
+    /// Returns `None` if there is neither a rate limit nor a minimum rate over a time greater than 0.
     pub(crate) fn new(limits: &Limits, max_rate: Option<Arc<SharedRate>>) -> Option<Self> {
         let min_rate = MinRateCheck::start(limits);
         let is_any = max_rate.is_some() || min_rate.is_some();

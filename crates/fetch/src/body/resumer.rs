@@ -11,8 +11,8 @@ use crate::{Error, Meta, Resume};
 /// The next item of a body that may restart.
 #[derive(Debug)]
 pub(crate) enum Chunk {
-    /// The object is sent again from offset 0, with this metadata. The consumer must discard all earlier
-    /// bytes.
+    /// The object, or the requested range, is sent again from its start, with this metadata. The consumer must discard
+    /// all earlier bytes.
     Restart(Box<Meta>),
     /// The next bytes.
     Bytes(Bytes),
@@ -33,7 +33,7 @@ impl Chunk {
 
 /// Requests the rest of a body that broke off; implemented by the engine.
 pub(crate) trait Resumer: Send {
-    /// Returns the rest of the body from `reached`. If it cannot be continued and `may_restart` is `true`,
+    /// Returns the rest of the body from `reached`. If the body cannot be continued and `may_restart` is `true`,
     /// returns the whole body.
     fn resume(self: Box<Self>, error: Error, reached: InterruptPosition, may_restart: bool) -> ResumeFuture;
 }

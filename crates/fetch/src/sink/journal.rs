@@ -45,7 +45,7 @@ const JOURNAL_PREFIX: &[u8] = b"{\"boot\":\"";
 const OTHER_FILE_HINT: &str = "use another directory, or remove the file";
 /// The number of superseded lines above which the journal is rewritten.
 const MIN_SUPERSEDED_LINES: usize = 1000;
-/// Finished lines are written when there are this many bytes, if the caller does not write them before.
+/// The number of bytes of pending lines at which they are written, if the caller has not flushed them before.
 const MAX_PENDING: usize = 64 * 1024;
 
 /// An open, locked journal.
@@ -209,7 +209,7 @@ impl Journal {
         }
     }
 
-    /// Returns `true` if earlier runs have recorded files that still count.
+    /// Returns `true` if earlier runs have recorded files, and these lines are still valid.
     pub const fn has_earlier_entries(&self) -> bool {
         self.has_earlier_entries
     }
@@ -269,7 +269,7 @@ impl Journal {
         written.map_err(|error| self.failed(error))
     }
 
-    /// Syncs on a thread, while files are fetched.
+    /// Starts a sync on a separate thread, while files are fetched.
     fn start_sync(&mut self) {
         let (file, is_syncing, lines) = (self.file.clone(), self.is_syncing.clone(), self.lines);
         let work = move || {

@@ -6,15 +6,17 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
 /// The permissions of the group.
 const GROUP_BITS: u32 = 0o070;
 
-/// Gives `file` the group of the file that it replaces. Returns the permissions for it: those of the replaced file, without
-/// set-user-ID and set-group-ID, and without those of the group if `file` has another one, whose members had no access.
+/// Gives `file` the group of the file that it replaces. Returns the permissions for `file`: those of the replaced file,
+/// without set-user-ID and set-group-ID. If the group cannot be changed, the permissions of the group are removed,
+/// because they were given to another group.
 pub(super) fn copy_group(file: &File, replaced: &Metadata) -> u32 {
     let mode = replaced.permissions().mode() & 0o777;
     let is_same = file.metadata().is_ok_and(|own| own.gid() == replaced.gid());
     if is_same || fchown(file, None, Some(replaced.gid())).is_ok() { mode } else { mode & !GROUP_BITS }
 }
 
-/// Gives `file` the owner of the file that it has replaced. Only privileged processes can do that; others keep the file.
+/// Gives `file` the owner of the file that it has replaced. Only privileged processes can do that; in others, the owner
+/// stays the user of the process.
 pub(super) fn copy_owner(file: &File, replaced: &Metadata) {
     if file.metadata().is_ok_and(|own| own.uid() != replaced.uid()) {
         let _ = fchown(file, Some(replaced.uid()), None);

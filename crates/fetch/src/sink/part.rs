@@ -150,7 +150,8 @@ impl Part {
         self.name_if_large(self.state.bytes)
     }
 
-    /// Gives a file without a name its `.part` name if `size` is large or some time has passed.
+    /// Gives a file without a name its `.part` name if `size` exceeds [`MAX_UNNAMED_SIZE`], or [`MAX_UNNAMED_TIME`] has
+    /// passed.
     pub(super) fn name_if_large(&mut self, size: u64) -> Result<(), Error> {
         let is_small = size <= MAX_UNNAMED_SIZE && self.state_written.elapsed() < MAX_UNNAMED_TIME;
         if self.file_id.is_some() || is_small { Ok(()) } else { self.give_part_name() }

@@ -6,8 +6,8 @@ use crate::Error;
 
 type FoldsCase = dyn Fn(&str) -> Result<bool, Error> + Send + Sync;
 
-/// Tells whether names that differ only in case are the same in a directory, whose path it gets. Without a function they
-/// are different.
+/// The function that gets the path of a directory and tells whether names that differ only in case are the same there.
+/// If the caller has set no function, they are different.
 #[derive(Default)]
 pub(super) struct CaseProbe(Option<Box<FoldsCase>>);
 

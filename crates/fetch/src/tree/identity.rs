@@ -10,8 +10,8 @@ use fetch_url_proto::{Details, Entry};
 use crate::output::Algorithm;
 use crate::sink::digest::Digest;
 
-/// Returns a digest that is equal for all URLs of one resource: passwords are ignored, and for gopher URLs also the item
-/// type and outer slashes of the selector.
+/// Returns a digest that is equal for all URLs of one resource: passwords are ignored, and for gopher URLs also the
+/// item type, and leading and trailing slashes of the selector.
 pub(super) fn resource_identity(url: &Url<'_>) -> u128 {
     let text = match url {
         Url::Gopher(url) => {
@@ -72,7 +72,8 @@ pub(super) fn digest_of(text: &[u8]) -> u128 {
 /// A set of identities: digests, or names. It stores a 64-bit hash of each, because a mirror may have millions of them.
 /// The key of the hash is random, so that a server cannot choose names that collide.
 ///
-/// A tree grows by small nodes; a hash table would need the old and the new table at the same time to grow.
+/// It is a B-tree, which grows by small nodes; a hash table needs the old and the new table at the same time while it
+/// grows.
 #[derive(Debug, Default)]
 pub(super) struct IdentitySet {
     hash: RandomState,

@@ -109,7 +109,8 @@ pub fn fold_case(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Both conversions are needed: some letters have two lower-case forms, such as the Greek sigma.
+/// Converts a name to upper case and then to lower case. Both conversions are needed: some letters have two lower-case
+/// forms, such as the Greek sigma.
 fn folded(name: &str) -> impl Iterator<Item = char> + '_ {
     name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase)
 }

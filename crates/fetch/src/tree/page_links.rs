@@ -121,8 +121,8 @@ impl Tree {
             None => Err(LinkSkip::OtherServer),
             Some(path) => self.check_link(path, depth, position),
         };
-        // A link that is too deep here may be less deep on another page, so its identity itself is not recorded as
-        // seen.
+        // A link that is too deep here may be less deep on another page, so only the inverted identity is recorded,
+        // which counts the link once.
         let is_too_deep = matches!(checked, Err(LinkSkip::TooDeep));
         let is_new = self.pages.seen.insert(if is_too_deep { !identity } else { identity });
         match checked {
@@ -193,7 +193,7 @@ impl Tree {
         ends.map(|end| &path[..end]).any(|path| self.rules.exclude.iter().any(|glob| glob.matches(path)))
     }
 
-    /// Returns the numbers of links that are not fetched.
+    /// Returns how many links are not fetched, by reason.
     pub const fn skipped_links(&self) -> SkippedLinks {
         self.pages.skipped
     }

@@ -104,7 +104,7 @@ pub(super) struct PagePaths {
     /// The local paths of files.
     used_files: LocalPaths,
     keeps_dots: bool,
-    /// The copy does not distinguish names that differ only in case. It is found out when there are such names.
+    /// The local file system does not distinguish names that differ only in case. Determined when there are such names.
     folds_case: OnceLock<bool>,
 }
 
@@ -175,8 +175,8 @@ impl PagePaths {
         case_probe: &CaseProbe,
     ) -> Option<String> {
         let path = join(directory, &self.file_name(page)?);
-        // If `a` is a directory because of `/a/b`, the page `/a` becomes `a/index.html`, which a server of the copy
-        // finds.
+        // If `a` is a directory because of `/a/b`, the page `/a` becomes `a/index.html`, which a web server that serves
+        // the mirror returns for `/a/`.
         let path = match self.is_directory(&path, case_probe) || is_directory(&path) {
             true => join(&path, INDEX_NAME),
             false => path,
@@ -200,7 +200,8 @@ impl PagePaths {
         self.used_directories.contains(path, || self.folds_case(case_probe))
     }
 
-    /// Returns `true` if the copy does not distinguish names that differ only in case, or if that cannot be found out.
+    /// Returns `true` if the local file system does not distinguish names that differ only in case, or if that cannot
+    /// be determined.
     fn folds_case(&self, case_probe: &CaseProbe) -> bool {
         *self.folds_case.get_or_init(|| case_probe.folds_case("").unwrap_or(true))
     }

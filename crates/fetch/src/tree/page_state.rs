@@ -14,7 +14,7 @@ pub(super) struct PagePosition {
     pub(super) requisite_chain: u32,
 }
 
-/// The numbers of links that are not fetched. Each URL counts once.
+/// The numbers of links that are not fetched, by reason. Each URL counts once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkippedLinks {

@@ -1,4 +1,5 @@
-//! Directories that an index page lists without a final slash: the server redirects their URLs to the same with a slash.
+//! Directories that an index page lists without a final slash. The server redirects their URLs to the URLs with a
+//! slash.
 
 use fetch_url_core::{HttpUrl, Url, parse};
 
@@ -23,8 +24,8 @@ pub struct PossibleDirectories {
 }
 
 impl FileEntry {
-    /// Returns `true` if the entry comes from an HTTP index page. It is a directory if the server redirects its URL to the
-    /// same with a slash, see [`redirected_directory_url`](Self::redirected_directory_url).
+    /// Returns `true` if the entry comes from an HTTP index page. It is a directory if the server redirects its URL to
+    /// the URL with a slash, see [`redirected_directory_url`](Self::redirected_directory_url).
     pub const fn may_be_directory(&self) -> bool {
         matches!(self.url, Url::Http(_)) && !self.is_page_link()
     }

@@ -37,8 +37,8 @@ pub(super) async fn open_while(
         let response = sent.as_mut().poll(cx);
         let record = ctx.connector.connection_info().snapshot();
         if begun.is_none() && record.sent.is_some() {
-            // HTTP/2 requests share one connection. A request over an idle connection (`opened` is 0) opens no spares: the
-            // server is known, so the pool has more idle connections, or none were needed.
+            // HTTP/2 requests share one connection. A request over an idle connection (`opened` is 0) opens no spares:
+            // the server is known, so the pool has more idle connections, or none were needed.
             let is_http2 = plan.allows_http2() && pool.first_connection(key).is_some();
             let count = if is_http2 || record.opened == 0 { 0 } else { spares.count };
             begun = Some((0..count).map(|_| open(key, plan, ctx)).collect::<Vec<_>>());

@@ -46,7 +46,7 @@ impl<'m> EarlierRuns<'m> {
         self.start = self.digests.len();
     }
 
-    /// Returns the digests of the files that still count.
+    /// Returns the digests of the lines that are still valid.
     pub(super) fn done(mut self) -> DigestSet {
         self.begin_run(&boot());
         DigestSet::new(self.digests)

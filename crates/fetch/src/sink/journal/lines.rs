@@ -26,7 +26,7 @@ impl<'f> Lines<'f> {
         }
     }
 
-    /// Returns the next line. A line that is truncated or not a journal's has no members.
+    /// Returns the next line. A line that is truncated or in another format has no members.
     pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
         if io::Read::take(&mut self.reader, MAX_LINE_LENGTH).read_until(b'\n', &mut self.line)? == 0 {
