@@ -324,7 +324,8 @@ impl Tree {
             .then_some(directory)
     }
 
-    /// Returns the local name for a name of the server, unless other entries of the directory have the same.
+    /// Returns the sanitised name for a name of the server, or `None` if nothing is left of it. If several entries of
+    /// the directory have the same sanitised name, [`Self::classify`] gives them other names.
     pub fn local_name(&self, server_name: &[u8]) -> Option<String> {
         if self.rules.keeps_dots { safe_dot_name(server_name) } else { safe_name(server_name) }
     }

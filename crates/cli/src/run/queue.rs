@@ -30,7 +30,7 @@ pub(super) struct WorkQueue {
     /// Transfers that wait for a permit of their host.
     waiting: RefCell<VecDeque<(usize, Work, Url<'static>)>>,
     pub(super) walker: Option<MirrorWalker>,
-    /// The URLs of the command line, if a driver may fetch ahead.
+    /// The URLs of the command line, if the news driver may request the next ones ahead; otherwise empty.
     urls: Arc<[Url<'static>]>,
     is_stopped: Cell<bool>,
 }

@@ -28,7 +28,7 @@ impl PlannedTransfer {
         Self { transfer, request }
     }
 
-    /// Marks the transfer as the last one: the driver prefetches no port for another transfer.
+    /// Marks the transfer as the last one, so that the FTP driver does not request the port for a next data connection.
     pub(super) fn into_last_transfer(mut self, options: &FetchOptions) -> Self {
         self.request = self.request.map(|request| options.without_port_prefetch(request));
         self

@@ -262,8 +262,8 @@ impl Part {
         Ok(())
     }
 
-    /// Sets permissions and modification time, and syncs the file if that is required. `replaced` are the metadata of the
-    /// file that is replaced, which keeps its group and permissions.
+    /// Sets permissions and modification time, and syncs the file if that is required. The file gets the group and the
+    /// permissions of the file that it replaces, whose metadata are `replaced`.
     fn set_final_metadata(&mut self, replaced: Option<&fs::Metadata>) -> Result<(), Error> {
         let failed = |what: &str, error: io::Error| Error::io(Code::SinkFailed, Phase::Deliver, what, error);
         let must_sync = match self.options.sync {

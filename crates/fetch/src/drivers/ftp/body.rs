@@ -17,8 +17,8 @@ use crate::body::{CrlfToLf, TerminatorCheck};
 use crate::time::timer::QuietPeriod;
 use crate::{Body, ByteSource, Code, Error, Phase, Proof, RunContext};
 
-/// Maximum time without data after the server has reported a failure. The reply may arrive before the last data, which
-/// is kept for a resume.
+/// Maximum time without data after the server has reported a failure. The reply may arrive before the last data, and
+/// this data is kept for a resume.
 const MAX_DELAY_OF_DATA: Duration = Duration::from_millis(500);
 
 type CompletionFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;

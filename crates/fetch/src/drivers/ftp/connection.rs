@@ -168,7 +168,7 @@ impl Connection {
                     self.send_commands(&commands, &ctx.deadline).await?;
                 }
                 SessionStep::AwaitReply => {
-                    // The data port may be known before other replies arrive, so the data connection is opened already.
+                    // The data port may be known before other replies arrive, so the data connection is opened at once.
                     if self.session.is_preparing() && self.pending_data.is_none() {
                         self.start_data_connection(&ctx.connector).await;
                     }

@@ -129,8 +129,8 @@ impl EntryStream {
 
     /// Adds one line of the listing.
     ///
-    /// An error text, or a line that repeats the argument, does not prove that the directory exists: servers list an
-    /// unreadable directory or a file that way (vsftpd lists the links to a file).
+    /// An error text, or a line that repeats the argument, does not prove that the directory exists: some servers send
+    /// such lines for an unreadable directory or for a file (vsftpd lists the links to a file).
     fn accept_line(&mut self, line: ListLine) {
         self.repeats_argument |= matches!(&line, ListLine::Entry(entry) if entry.name == self.argument);
         let is_unparsed = matches!(line, ListLine::Unparsed(_));

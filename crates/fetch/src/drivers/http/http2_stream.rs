@@ -16,8 +16,8 @@ use super::http2_frames::{
 use super::http2_uploads::{Http2Uploads, SentFrames};
 use super::interim::{InterimCounter, MAX_INTERIM_RESPONSES};
 
-/// Maximum number of streams that are counted at a time. Streams that the client has reset stay in the table until it
-/// is full.
+/// Maximum number of streams whose header blocks are counted at a time. Streams that the client has reset stay in the
+/// table until it is full.
 const MAX_COUNTED_STREAMS: usize = 4096;
 /// The number of bytes that are kept of a header block. The first field of a valid block is shorter.
 const MAX_BLOCK_START: usize = 64;
