@@ -222,7 +222,7 @@ impl MirrorWalker {
         queued.or_else(|error| self.skip_redirected(&mut directory, error, run)).map_err(|error| {
             self.distrust_listing_of(&directory);
             if error.code() == Code::LimitReached {
-                // If the mirror has more entries than allowed, every other listing would exceed the limit, too.
+                // If the mirror has more than `--max-entries` entries, every other listing would exceed the limit, too.
                 self.directories.borrow_mut().clear();
             }
             Work::Failed { url: directory.url.redacted().to_string(), error }

@@ -170,8 +170,8 @@ impl Journal {
         Ok(earlier)
     }
 
-    /// Reads the journal of `subject` at `path`, or returns `None` if there is none. Nothing may be added to it. It is not
-    /// locked, so it may lack the latest files of a run in progress.
+    /// Reads the journal of `subject` at `path`. Returns `None` if the file does not exist. Nothing is written to it.
+    /// It is not locked, so it may lack the latest files of a run in progress.
     ///
     /// # Errors
     /// [`Code::Usage`] if it belongs to another subject; [`Code::SinkFailed`] if it cannot be read.

@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(fs::read_link(&link).expect("still a link"), Path::new("/dev/null"));
         let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
         rustix::fs::mknodat(rustix::fs::CWD, &fifo, kind, mode, 0).expect("a FIFO");
-        // Opened for both directions, so that no one waits.
+        // Opened for both directions, so that opening does not wait for a writer.
         let reader = OpenOptions::new().read(true).write(true).open(&fifo).expect("a reader");
         write_private(&fifo, b"cookies").expect("written");
         let mut bytes = [0; 7];

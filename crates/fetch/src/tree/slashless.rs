@@ -86,8 +86,8 @@ impl Tree {
         Some(DirEntry { url, path: file.path.clone(), depth: file.depth })
     }
 
-    /// Returns the entries of an index page that only the patterns for files exclude, and that may be directories. There are none
-    /// if all directories of the server that were found have a slash.
+    /// Returns the entries of an index page that only the patterns for files exclude, and that may be directories.
+    /// Returns no entries if all directories of the server that were found have a slash.
     pub(super) fn possible_directories(
         &mut self,
         directory: &DirEntry,

@@ -24,8 +24,8 @@ impl MirrorWalker {
         (is_file && is_earlier()).then_some(EntryKind::File)
     }
 
-    /// Returns the files that earlier runs fetched. If the journal cannot be read, there are none; the error is reported at
-    /// the end of the run.
+    /// Returns the files that earlier runs fetched, or no files if the journal cannot be read. That error is reported
+    /// at the end of the run.
     pub(super) fn earlier_files(&self, run: &Run) -> &BTreeMap<String, Finished> {
         let read = || Some(run.journal.as_ref()?.journal().borrow_mut().finished().unwrap_or_default());
         self.earlier_files.get_or_init(|| read().unwrap_or_default())

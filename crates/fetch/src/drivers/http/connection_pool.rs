@@ -16,7 +16,8 @@ use crate::net::idle_pool::close_others;
 
 /// Maximum number of idle connections in the pool.
 const MAX_IDLE: usize = 256;
-/// An idle connection is closed after this time: most servers have closed it by then.
+/// An idle connection is not used after this time, because most servers have closed it by then. It is closed when the
+/// next request to its server is sent, or when the pool is full.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The pool of idle connections. Each connection is used only on the runtime that has opened it, because its task runs
@@ -164,7 +165,7 @@ impl PooledConnection {
         self.is_reusable = false;
     }
 
-    /// Returns the connection to the pool: the response is complete.
+    /// Returns the connection to the pool, after a complete response.
     pub(super) fn release(self) {
         // An HTTP/2 connection, which has no exchange of its own, is in the pool already.
         if self.is_reusable && self.connection.exchange().is_some() {

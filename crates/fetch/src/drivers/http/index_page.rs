@@ -65,7 +65,7 @@ struct PageEntries {
     rule: IndexRule,
     /// Receives the page if it is not a listing.
     kept: Arc<OnceLock<KeptPage>>,
-    /// Receives the names of links that are no entries.
+    /// Receives the names of links that are not entries.
     other_names: Arc<OnceLock<OtherNames>>,
     /// The size and validator of the response.
     facts: Option<(Option<u64>, Option<Validator>)>,
