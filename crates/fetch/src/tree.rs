@@ -212,7 +212,7 @@ impl Tree {
         let (mut candidates, mut names) = (Vec::with_capacity(entries.len()), IdentitySet::default());
         for mut entry in entries {
             self.entries += 1;
-            if self.entries > self.rules.max_entries {
+            if self.is_full() {
                 let detail = format!("more than {} entries", self.rules.max_entries);
                 classified.error =
                     Some(Error::new(Code::LimitReached, Phase::Body, detail).with_url(&directory.url));
@@ -224,6 +224,11 @@ impl Tree {
             }
         }
         candidates
+    }
+
+    /// Returns `true` if the listings have more entries than the mirror may have.
+    pub const fn is_full(&self) -> bool {
+        self.entries > self.rules.max_entries
     }
 
     /// Checks one entry and sanitises its name. `names` are the names of the entries before it.

@@ -221,8 +221,8 @@ impl MirrorWalker {
         self.queue_changed.notify_waiters();
         queued.or_else(|error| self.skip_redirected(&mut directory, error, run)).map_err(|error| {
             self.distrust_listing_of(&directory);
-            if error.code() == Code::LimitReached {
-                // If the mirror has more than `--max-entries` entries, every other listing would exceed the limit, too.
+            if self.tree.borrow().is_full() {
+                // Every other listing would exceed the limit, too.
                 self.directories.borrow_mut().clear();
             }
             Work::Failed { url: directory.url.redacted().to_string(), error }

@@ -34,6 +34,22 @@ fn endless_tree_ends_at_depth_32_or_max_entries() {
     assert!(server.requests().len() <= 130, "{}", server.requests().len());
 }
 
+/// An index page may have 32 MiB.
+#[test]
+fn other_directories_are_mirrored_if_one_listing_exceeds_its_limit() {
+    let file = |name: &str| format!("<a href=\"{name}\">{name}</a>    01-Dec-1994 12:34    1\r\n");
+    let server = http_server(move |request| match request.path().as_str() {
+        "/d/" => index_page("<a href=\"a/\">a/</a>\r\n<a href=\"b/\">b/</a>\r\n<a href=\"c/\">c/</a>\r\n"),
+        "/d/b/" => index_page(&format!("{}<!--{}-->", file("f"), " ".repeat(33 << 20))),
+        path if path.ends_with('/') => index_page(&file("f")),
+        _ => HttpResponse::new(200).header("Last-Modified", "Thu, 01 Dec 1994 12:34:00 GMT").body("x"),
+    });
+    let dir = temp_dir();
+    run_mirror(&server.url("/d/"), dir.path(), "--parallel-max 1").assert_exit(63);
+    let files = list_tree(dir.path());
+    assert!(["a/f=x", "c/f=x"].iter().all(|file| files.iter().any(|found| found == file)), "{files:?}");
+}
+
 /// Paths longer than PATH_MAX are reported; the files with shorter paths are downloaded.
 #[test]
 fn paths_longer_than_the_system_allows_are_reported() {

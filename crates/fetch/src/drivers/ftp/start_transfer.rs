@@ -56,6 +56,7 @@ pub(super) async fn start_transfer(
         connection.start_request(&plan.ftp_request, &DataMode::AlreadyOpening)?;
         if is_immediate {
             connection.request_transfer(0, plan.may_prefetch_port());
+            ctx.connector.connection_info().update(|record| record.sent = Some(Instant::now()));
             let step = connection.run_until_event(ctx).await?;
             let stream = connection.open_data_connection(ctx).await?;
             return handle_transfer_reply(step, Some(stream), setup, 0, connection, plan, ctx).await;
