@@ -62,6 +62,25 @@ pub(crate) fn select_range(
     }
 }
 
+/// Returns the offsets of the first and last byte to read of an object of unknown size, or `None` without a range: the whole
+/// object is read then, because no version of it can be continued.
+///
+/// # Errors
+/// `Code::RangeRefused` if the range is counted from the end or has no bytes, or if its rest is requested.
+pub(crate) fn select_unsized_range(
+    resume: Option<&Resume>,
+    range: Option<ByteRange>,
+) -> Result<Option<(u64, Option<u64>)>, Error> {
+    let refused = |detail: &str| Err(Error::new(Code::RangeRefused, Phase::Request, detail));
+    match range {
+        None => Ok(None),
+        Some(_) if resume.is_some() => refused("the file of which a part was received cannot be identified"),
+        Some(ByteRange::Suffix(_)) => refused("the size of the file is unknown"),
+        Some(ByteRange::Span { first, last: Some(last) }) if last < first => refused("the range is empty"),
+        Some(ByteRange::Span { first, last }) => Ok(Some((first, last))),
+    }
+}
+
 fn is_same(resume: &Resume, meta: &Meta, size: u64) -> bool {
     meta.validator.as_ref() == Some(&resume.validator)
         && resume.offset <= size

@@ -13,6 +13,7 @@ pub(crate) mod file;
 mod file_id;
 mod free_space;
 pub(crate) mod journal;
+mod kept_bytes;
 mod leftover_file;
 mod leftovers;
 pub(crate) mod name;

@@ -126,11 +126,14 @@ impl GatewayRequest {
         if let Some(server) = &shared.news_server {
             request = request.news_server(server.clone());
         }
-        if head.method == "HEAD" {
+        let is_head = head.method == "HEAD";
+        // A local file is opened for HEAD, too: only its first bytes show whether it is a directory, and its charset.
+        if is_head && !matches!(url, Url::File(_)) {
             request = request.head();
         }
+        // A range has no meaning for HEAD (RFC 9110 §14.2).
         if let Some(range) =
-            wanted_range(head).filter(|_| has_ranges(&url) && head.field("if-range").is_none())
+            wanted_range(head).filter(|_| !is_head && has_ranges(&url) && head.field("if-range").is_none())
         {
             request = request.range(range);
         }

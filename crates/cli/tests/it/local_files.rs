@@ -147,6 +147,61 @@ fn proc_files_with_reported_size_0_are_read_to_the_end() {
 }
 
 #[test]
+fn range_of_a_generated_file_is_delivered_exactly() {
+    let version = fs::read("/proc/version").expect("read /proc/version");
+    let size = version.len();
+    // The second read of an integer in /proc/sys returns nothing.
+    let maximum = fs::read("/proc/sys/kernel/pid_max").expect("read a file");
+    for (range, path, expected) in [
+        ("3-5", "version", &version[3..6]),
+        ("0-0", "version", &version[..1]),
+        ("5-", "version", &version[5..]),
+        (&format!("{}-99999", size - 1), "version", &version[size - 1..]),
+        ("2-3", "sys/kernel/pid_max", &maximum[2..4]),
+    ] {
+        let result = run_fetch_url(["-r", range, &format!("file:///proc/{path}")]);
+        assert_eq!(result.assert_exit(0).stdout, expected, "{range} of {path}");
+    }
+    for range in [&format!("{size}-"), "99999-", "99999-999999", "-4"] {
+        let result = run_fetch_url(["-r", range, "file:///proc/version"]);
+        assert!(result.assert_exit(33).stdout.is_empty(), "{range}");
+    }
+    let head = run_fetch_url(["-I", "file:///proc/version"]).assert_exit(0).stdout_text();
+    assert!(!head.contains("size") && !head.contains("modified"), "{head}");
+}
+
+#[test]
+fn range_of_a_fifo_or_device_ends_with_its_last_byte() {
+    let directory = temp_dir();
+    let fifo = directory.path().join("fifo");
+    run_shell("mkfifo \"$1\"", [&fifo]).assert_exit(0);
+    // The writer keeps the FIFO open.
+    let script =
+        "(printf abcdefghij; sleep 20) >\"$1\" & \"$F\" --special-files -r 2-4 \"file://$1\"; kill $!";
+    assert_eq!(run_shell(script, [&fifo]).assert_exit(0).stdout_text(), "cde");
+    for (range, length) in [("0-9", 10), ("200000-299999", 100_000)] {
+        let options = ["--special-files", "--max-filesize", "1M", "-r", range, "file:///dev/zero"];
+        assert_eq!(run_fetch_url(options).assert_exit(0).stdout, vec![0; length], "{range}");
+    }
+    run_fetch_url(["--special-files", "-r", "-10", "file:///dev/zero"]).assert_exit(33);
+}
+
+#[test]
+fn continue_at_offset_appends_the_rest_of_a_generated_file_or_keeps_the_file() {
+    let directory = temp_dir();
+    let version = fs::read_to_string("/proc/version").expect("read /proc/version");
+    let kept = directory.path().join("kept");
+    for (url, exit, expected) in [
+        ("file:///proc/version", 0, format!("XYZ{}", &version[3..])),
+        ("file:///proc/", 33, "XYZ".to_owned()),
+    ] {
+        fs::write(&kept, "XYZ").expect("write file");
+        run_fetch_url_in(directory.path(), ["-C", "3", "-o", "kept", url]).assert_exit(exit);
+        assert_eq!(fs::read_to_string(&kept).expect("read file"), expected, "{url}");
+    }
+}
+
+#[test]
 fn included_header_precedes_a_local_file() {
     let directory = temp_dir();
     fs::write(directory.path().join("source"), "the body").expect("write file");

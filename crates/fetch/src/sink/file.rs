@@ -1,8 +1,8 @@
 //! Opens the file of a download before a connection is opened, so that a name that cannot be written, or with
 //! `no_clobber` an existing file, is an error at once.
 
-use std::fs::{self, File, Metadata};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::fs::{File, Metadata};
+use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use super::digest::Digest;
 use super::dir_handle::DirHandle;
 use super::file_id::{file_error, file_id};
 use super::free_space::check_space;
+use super::kept_bytes::{check_kept_bytes, check_offset, copy_kept_bytes, truncate_at};
 use super::leftovers::Leftovers;
 use super::open_part::{OpenedPart, PART_MODE, make_private, open_part};
 use super::part::{Part, PartStage};
@@ -35,6 +36,9 @@ pub struct FileOptions {
     /// resume it. [`resume`](Self::resume) implies it. Default: `false`.
     pub keep_part: bool,
     /// Keeps this number of bytes from the start of the existing file and appends the body. Default: 0.
+    ///
+    /// Without [`resume`](Self::resume), a body that begins at another offset is refused with
+    /// [`Code::RangeRefused`](crate::Code::RangeRefused).
     ///
     /// With [`resume`](Self::resume), the caller has compared these bytes with the object. Without it, they may belong
     /// to another object, so an unfinished download is not kept.
@@ -318,6 +322,9 @@ impl FileSink {
             FileKind::Part(part) => part,
         };
         let is_appended = self.kept > 0 && meta.offset == self.kept;
+        if !part.options.resume {
+            check_offset(meta.offset, self.kept)?;
+        }
         let start = if is_appended { self.kept } else { 0 };
         let is_resumed = is_appended && self.resume.is_some();
         let copies_target = is_appended && !is_resumed;
@@ -338,38 +345,6 @@ impl FileSink {
         part.name_if_large(meta.head.size.unwrap_or(0))?;
         Ok(TargetKind::Part(part))
     }
-}
-
-/// Fails if the existing file is shorter than the number of bytes to keep.
-fn check_kept_bytes(target: &Path, count: u64) -> Result<(), Error> {
-    if count == 0 {
-        return Ok(());
-    }
-    let length = fs::metadata(target).map_err(|error| file_error(target, error))?.len();
-    if length >= count {
-        return Ok(());
-    }
-    let detail =
-        format!("{} has only {length} bytes, so it cannot be continued at {count}", target.display());
-    Err(Error::new(Code::Usage, Phase::Deliver, detail))
-}
-
-/// Copies the first `count` bytes of `target` into its `.part` file.
-fn copy_kept_bytes(target: &Path, part: &mut File, count: u64) -> io::Result<()> {
-    part.set_len(0)?;
-    part.rewind()?;
-    let copied = io::copy(&mut File::open(target)?.take(count), part)?;
-    if copied == count { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
-}
-
-/// Truncates the file at `start` and seeks there; the bytes before it are added to the digest.
-fn truncate_at(file: &mut File, start: u64, digest: Option<&mut Digest>) -> io::Result<()> {
-    file.set_len(start)?;
-    file.rewind()?;
-    if let Some(digest) = digest {
-        digest.update_from(file, start)?;
-    }
-    file.seek(SeekFrom::Start(start)).map(drop)
 }
 
 /// Fails if the existing file must not be replaced.

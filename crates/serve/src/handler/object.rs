@@ -55,6 +55,7 @@ pub(super) async fn fetch(
         return Ok(not_stored_answer(head, CacheMark::NotStored));
     }
     let answer = uncached_answer(shared, head, asked, &url, &fetcher, &request).await?;
+    let answer = if head.method == "HEAD" { without_stream(answer) } else { answer };
     Ok(if shared.cache.is_some() { CacheMark::Bypassed.add_to(answer) } else { answer })
 }
 
@@ -193,10 +194,16 @@ fn object_answer(url: &Url<'_>, meta: &Meta, content: AnswerContent, range: Opti
     answer
 }
 
+/// Removes content that is streamed from an answer, but keeps its length: the answer to HEAD.
+fn without_stream(mut answer: Answer) -> Answer {
+    let AnswerContent::Stream { length, .. } = answer.content else { return answer };
+    answer.content = AnswerContent::None;
+    length.into_iter().fold(answer, |answer, length| answer.with(CONTENT_LENGTH, &length.to_string()))
+}
+
 /// Returns the answer to HEAD.
 fn head_answer(url: &Url<'_>, meta: &Meta) -> Answer {
-    // A local directory has no size, also without the final slash of its path.
-    if is_directory(url) || matches!(url, Url::File(_)) && meta.head.size.is_none() {
+    if is_directory(url) {
         return Answer::new(StatusCode::OK, ContentOrigin::Gateway)
             .with(CONTENT_TYPE, HTML)
             .with(VARY, "Accept");
@@ -214,7 +221,6 @@ fn is_directory(url: &Url<'_>) -> bool {
     match url {
         Url::Gopher(url) => matches!(url.gtype(), b'1' | b'7'),
         Url::Ftp(url) => url.path().is_none_or(|path| path.name().is_empty()),
-        Url::File(url) => url.path().as_str().ends_with('/'),
         _ => false,
     }
 }

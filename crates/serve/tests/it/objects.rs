@@ -142,3 +142,26 @@ fn get_and_head_of_a_local_directory_have_the_same_type() {
         }
     }
 }
+
+#[test]
+fn range_of_a_generated_local_file_is_partial_or_the_whole_file() {
+    let version = std::fs::read_to_string("/proc/version").expect("a file");
+    let mut options = public_options();
+    options.file_root = Some("/proc".into());
+    let server = TestServer::with(options);
+    let target = "/file:///proc/version";
+    for (range, status, content, shown) in [
+        ("bytes=3-5", 206, &version[3..6], Some("bytes 3-5/*".to_owned())),
+        ("bytes=0-0", 206, &version[..1], Some("bytes 0-0/*".to_owned())),
+        ("bytes=-3", 200, &version[..], None),
+        ("bytes=5-", 200, &version[..], None),
+        ("bytes=99999-100000", 200, &version[..], None),
+    ] {
+        let reply = server.get(target, &[&format!("Range: {range}")]);
+        let stated = reply.field("content-range").map(str::to_owned);
+        assert_eq!((reply.status, reply.text().as_str(), stated), (status, content, shown), "{range}");
+    }
+    let head = server.request("HEAD", target, &["Range: bytes=0-0"]);
+    assert_eq!((head.status, head.field("content-length")), (200, None), "{head:?}");
+    assert_eq!(head.field("content-type"), server.get(target, &[]).field("content-type"));
+}

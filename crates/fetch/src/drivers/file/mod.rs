@@ -5,6 +5,7 @@ mod plan;
 pub(crate) mod root;
 mod run;
 mod special;
+mod virtual_files;
 
 use crate::{Driver, Error, Plan, Request};
 

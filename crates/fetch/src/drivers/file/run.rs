@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Seek as _, SeekFrom};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use fetch_url_proto::{Entry, EntryKind, Head};
@@ -12,6 +12,7 @@ use rustix::fs::OFlags;
 use super::plan::{FilePlan, file_url};
 use super::root::proc_path;
 use super::special::SpecialFileSource;
+use super::virtual_files::{is_virtual_file, is_virtual_path};
 use crate::driver::RunFuture;
 use crate::{
     Body, Code, Content, Deadline, Error, Hint, Listing, Meta, Outcome, Phase, Plan, Proof, Response,
@@ -27,43 +28,60 @@ impl Plan for FilePlan {
     }
 }
 
+/// The result of opening a path.
+enum Opened {
+    Response(Box<Response>),
+    /// A file whose size is unknown.
+    Unsized(Box<Meta>, SpecialFileSource),
+}
+
 /// Opens the file on a blocking thread: an unresponsive network file system must not block the async runtime.
 async fn run_plan(plan: FilePlan, deadline: Deadline) -> Result<Outcome, Error> {
+    let range = range::select_unsized_range(plan.resume.as_ref(), plan.range);
     let opening = async {
         match tokio::task::spawn_blocking(move || open_path(&plan)).await {
             Ok(result) => result,
             Err(error) => Err(Error::new(Code::Internal, Phase::Reply, error.to_string())),
         }
     };
-    deadline.bound(Phase::Reply, opening).await.map(Outcome::Response)
+    let (mut meta, mut source) = match deadline.bound(Phase::Reply, opening).await? {
+        Opened::Response(response) => return Ok(Outcome::Response(*response)),
+        Opened::Unsized(meta, source) => (*meta, source),
+    };
+    if let Some((first, last)) = range? {
+        source.start_at(first, last, &deadline).await?;
+        meta.offset = first;
+    }
+    let body = Body::from_source(source, None, Proof::Assumed("the size of a special file is unknown"));
+    Ok(Outcome::Response(Response::new(meta, Content::Body(body))))
 }
 
-fn open_path(plan: &FilePlan) -> Result<Response, Error> {
+fn open_path(plan: &FilePlan) -> Result<Opened, Error> {
     let pinned = plan.root.as_ref().map(|root| root.open_beneath(&plan.path)).transpose()?;
     let path = pinned.as_ref().map_or_else(|| plan.path.clone(), proc_path);
     let metadata = fs::metadata(&path).map_err(|error| path_error(&error))?;
     let mut meta = Meta::new(plan.url.clone());
-    meta.head.modified = Some(metadata.mtime());
     if metadata.is_dir() {
+        meta.head.modified = Some(metadata.mtime());
         let content = match plan.want {
             Want::Head => Content::Head,
             Want::Object => Content::Listing(list_directory(path, plan.path.clone(), pinned)?),
         };
-        return Ok(Response::new(meta, content));
+        return Ok(Opened::Response(Box::new(Response::new(meta, content))));
     }
     if !metadata.is_file() && !plan.allows_special {
         return Err(special_file_error());
     }
     if plan.want == Want::Head {
-        meta.head.size = metadata.is_file().then_some(metadata.len());
-        return Ok(Response::new(meta, Content::Head));
+        meta.head = file_head(&metadata, is_virtual_path(&path));
+        return Ok(Opened::Response(Box::new(Response::new(meta, Content::Head))));
     }
     open_file(plan, &path, meta)
 }
 
 /// Opens the file at `path`. The checks use the metadata of the opened file, because the path may have been replaced since the
 /// first check.
-fn open_file(plan: &FilePlan, path: &Path, mut meta: Meta) -> Result<Response, Error> {
+fn open_file(plan: &FilePlan, path: &Path, mut meta: Meta) -> Result<Opened, Error> {
     // A FIFO without a writer must not block the open call. Except on Linux, its end would be reported at once then.
     let may_block = plan.allows_special && !cfg!(target_os = "linux");
     let flags = if may_block { OFlags::empty() } else { OFlags::NONBLOCK };
@@ -73,17 +91,10 @@ fn open_file(plan: &FilePlan, path: &Path, mut meta: Meta) -> Result<Response, E
     if !metadata.is_file() && !plan.allows_special {
         return Err(special_file_error());
     }
-    if !metadata.is_file() || is_on_virtual_file_system(&file) {
-        let proof = Proof::Assumed("the size of a special file is unknown");
+    meta.head = file_head(&metadata, is_virtual_file(&file));
+    let Some(size) = meta.head.size else {
         let source = SpecialFileSource::new(file).map_err(|error| path_error(&error))?;
-        let body = Body::from_source(source, None, proof);
-        return Ok(Response::new(meta, Content::Body(body)));
-    }
-    let size = metadata.len();
-    meta.head = Head {
-        size: Some(size),
-        modified: Some(metadata.mtime()),
-        modified_nanoseconds: modified_nanoseconds(&metadata),
+        return Ok(Opened::Unsized(Box::new(meta), source));
     };
     meta.validator = Some(file_validator(&metadata));
     meta.is_resumable = true;
@@ -91,25 +102,25 @@ fn open_file(plan: &FilePlan, path: &Path, mut meta: Meta) -> Result<Response, E
     meta.offset = first;
     file.seek(SeekFrom::Start(first)).map_err(|error| path_error(&error))?;
     let body = Body::from_file(file, end - first, Proof::Proven("the file size"));
-    Ok(Response::new(meta, Content::Body(body)))
+    Ok(Opened::Response(Box::new(Response::new(meta, Content::Body(body)))))
+}
+
+/// Returns size and modification time of a file. A FIFO or device has no size. A file on a virtual file system has neither:
+/// its metadata do not describe the content, which may change while they stay the same.
+fn file_head(metadata: &Metadata, is_virtual: bool) -> Head {
+    if is_virtual {
+        return Head::default();
+    }
+    Head {
+        size: metadata.is_file().then_some(metadata.len()),
+        modified: Some(metadata.mtime()),
+        modified_nanoseconds: modified_nanoseconds(metadata),
+    }
 }
 
 fn special_file_error() -> Error {
     let error = Error::new(Code::Policy, Phase::Reply, "the path is neither a regular file nor a directory");
     error.with_hint(Hint::SpecialFiles)
-}
-
-/// Returns `true` if the file system generates the content on read, so that the size in the metadata is meaningless.
-#[cfg(target_os = "linux")]
-fn is_on_virtual_file_system(file: &File) -> bool {
-    /// Magic numbers of linux/magic.h: proc, sysfs, debugfs, tracefs, cgroup, cgroup2.
-    const VIRTUAL: [u64; 6] = [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x0027_e0eb, 0x6367_7270];
-    rustix::fs::fstatfs(file).is_ok_and(|stat| VIRTUAL.contains(&(stat.f_type as u64)))
-}
-
-#[cfg(not(target_os = "linux"))]
-const fn is_on_virtual_file_system(_: &File) -> bool {
-    false
 }
 
 /// Returns a validator made of the modification time in nanoseconds and the size, compared for equality only.
@@ -150,11 +161,12 @@ fn directory_entry(directory: &Path, shown: &Path, name: OsString) -> Entry {
         kind if kind.is_symlink() => EntryKind::Link,
         _ => EntryKind::Other,
     });
+    let head = metadata.map_or_else(Head::default, |metadata| file_head(&metadata, false));
     Entry {
         name: name.into_encoded_bytes(),
-        size: metadata.as_ref().filter(|metadata| metadata.is_file()).map(Metadata::len),
-        modified: metadata.as_ref().map(MetadataExt::mtime),
-        modified_nanoseconds: metadata.as_ref().map_or(0, modified_nanoseconds),
+        size: head.size,
+        modified: head.modified,
+        modified_nanoseconds: head.modified_nanoseconds,
         url: Some(file_url(&path)),
         ..Entry::new(kind)
     }
