@@ -229,3 +229,14 @@ fn item_of_a_server_that_rejects_attribute_requests_exists() {
     assert_eq!(fetch_path(&server, "0/t", "-I").assert_exit(0).stdout_text().trim_end(), "Type: 0 text");
     fetch_path(&server, "0/missing", "-I").assert_exit(78);
 }
+
+/// A server without Gopher+ ignores what follows the TAB, and sends nothing for an empty item.
+#[test]
+fn empty_item_of_a_server_that_ignores_the_attribute_request_exists() {
+    for (path, expected) in [("0/e", "Type: 0 text"), ("9/e", "Type: 9 binary")] {
+        let server = start_server(GopherConfig::new().answer(""));
+        let result = fetch_path(&server, path, "-I --retry 0");
+        assert_eq!(result.assert_exit(0).stdout_text().trim_end(), expected, "{path}");
+        assert_eq!(server.received_text(), ["/e\t!\r\n", "/e\r\n"], "{path}");
+    }
+}

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use crate::support::mirror::{list_files, list_tree, run_mirror_with_short_timeout};
 use crate::support::{RunResult, run_fetch_url, temp_dir};
-use fetch_url_tests::{Ending, GopherAction, GopherConfig, GopherEnd, GopherItem, GopherRule, GopherServer};
+use fetch_url_tests::{
+    Ending, GopherAction, GopherConfig, GopherEnd, GopherItem, GopherRule, GopherServer, GopherTrigger,
+};
 
 /// Starts a server and mirrors `gopher://site.test/PATH` from it with `--connect-to`, so that several servers can play
 /// the same host one after another.
@@ -396,4 +398,20 @@ fn failed_item_does_not_stop_the_others() {
     let result = run_mirror_with_short_timeout(&server.url("1/d"), dir.path(), "");
     assert_ne!(result.exit, 0);
     assert!(list_tree(dir.path()).iter().any(|name| name.starts_with("one=")), "{:?}", list_tree(dir.path()));
+}
+
+#[test]
+fn empty_items_of_a_server_that_ignores_attribute_requests_are_mirrored_by_every_run() {
+    let is_empty_item = |line: &[u8]| line.starts_with(b"/e") || line.starts_with(b"/b");
+    let lines = [('0', "text", "/e"), ('9', "binary", "/b"), ('0', "full", "/f")];
+    let dir = temp_dir();
+    for run in 1..=3 {
+        let site = GopherConfig::new()
+            .item(menu("", &lines))
+            .item(GopherItem::text("/f", "x\r\n"))
+            .on(GopherTrigger::Matches(is_empty_item), GopherAction::Answer(Vec::new()));
+        let (result, _server) = mirror_site(site, "", dir.path(), "");
+        result.assert_exit(0);
+        assert_eq!(list_files(dir.path()), ["b", "e", "f"], "run {run}");
+    }
 }

@@ -7,27 +7,20 @@ use fetch_url_proto::{Details, Head};
 use super::plan::GopherPlan;
 use super::rejection::rejection_outcome;
 use super::response::{ResponseStart, response_meta, send_request};
-use crate::{Content, Error, Meta, Outcome, Phase, Response, RunContext};
+use crate::{Code, Content, Error, Meta, Outcome, Phase, Response, RunContext};
 
 /// The maximum length of the name of a header field: a block may have many lines, which all get its name.
 const MAX_NAME_BYTES: usize = 255;
 
 /// Requests the attributes of the item and returns them as header fields. A server without Gopher+ sends the item
-/// itself, which is not read, or takes the request for another selector, which does not exist: then the item is requested
-/// without Gopher+.
+/// itself, which is not read.
 pub(super) async fn fetch_head(
     request: &GopherRequest,
     plan: &GopherPlan,
     ctx: &RunContext,
 ) -> Result<Outcome, Error> {
-    let mut response = match send_request(request, false, plan, ctx).await? {
+    let mut response = match request_attributes(request, plan, ctx).await? {
         ResponseStart::Accepted(response) => response,
-        ResponseStart::Rejected(rejection) if rejection.code.is_none() => {
-            match send_request(&request.without_plus(), false, plan, ctx).await? {
-                ResponseStart::Accepted(response) => response,
-                ResponseStart::Rejected(rejection) => return rejection_outcome(&rejection, plan),
-            }
-        }
         ResponseStart::Rejected(rejection) => return rejection_outcome(&rejection, plan),
     };
     let mut meta = response_meta(plan, response.is_gopher_plus());
@@ -44,6 +37,22 @@ pub(super) async fn fetch_head(
         }
     }
     Ok(Outcome::Response(Response::new(meta, Content::Head)))
+}
+
+/// Requests the attributes of the item, or the item itself from a server without Gopher+ that sends nothing, because the item
+/// is empty, or takes the request for another selector, which does not exist.
+async fn request_attributes(
+    request: &GopherRequest,
+    plan: &GopherPlan,
+    ctx: &RunContext,
+) -> Result<ResponseStart, Error> {
+    let response = send_request(request, false, plan, ctx).await;
+    let needs_plain_request = match &response {
+        Ok(ResponseStart::Accepted(_)) => false,
+        Ok(ResponseStart::Rejected(rejection)) => rejection.code.is_none(),
+        Err(error) => error.code() == Code::EmptyReply,
+    };
+    if needs_plain_request { send_request(&request.without_plus(), false, plan, ctx).await } else { response }
 }
 
 /// Adds one header field for each line of each attribute block. A long name is cut.
