@@ -316,3 +316,20 @@ fn link_that_leads_out_of_the_source_is_copied_with_the_permissions_of_its_targe
     let mode = fs::metadata(target.path().join("link")).expect("a file").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
+
+/// The size of a generated file is 0, and its time that of its first use.
+#[test]
+fn generated_files_are_fetched_by_every_run() {
+    let dir = temp_dir();
+    let mut copies = Vec::new();
+    for _ in 0..3 {
+        let source = Path::new("/proc/sys/kernel/random");
+        mirror_directory(source, dir.path(), "--include-glob uuid").assert_exit(0);
+        copies.push(fs::read_to_string(dir.path().join("uuid")).expect("a file"));
+    }
+    assert!(copies[0] != copies[1] && copies[1] != copies[2], "{copies:?}");
+    let listing = run_fetch_url(["--format", "json", "file:///proc/sys/kernel/random/"]);
+    let listing = listing.assert_exit(0).stdout_text();
+    let line = listing.lines().find(|line| line.contains("uuid")).expect("an entry");
+    assert!(!line.contains("\"size\":0"), "{line}");
+}

@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use super::plan::{FilePlan, file_url};
 use super::root::proc_path;
 use super::special::SpecialFileSource;
-use super::virtual_files::{is_virtual_file, is_virtual_path};
+use super::virtual_files::{DirectoryFileSystem, is_virtual_file, is_virtual_path};
 use crate::driver::RunFuture;
 use crate::{
     Body, Code, Content, Deadline, Error, Hint, Listing, Meta, Outcome, Phase, Plan, Proof, Response,
@@ -146,14 +146,21 @@ fn list_directory(directory: PathBuf, shown: PathBuf, pinned: Option<File>) -> R
         }
     }
     names.sort_unstable();
+    let file_system = DirectoryFileSystem::of(&directory);
     Ok(Listing::from_entries(names.into_iter().map(move |name| {
         let _ = &pinned;
-        Ok(directory_entry(&directory, &shown, name))
+        Ok(directory_entry(&directory, &file_system, &shown, name))
     })))
 }
 
-fn directory_entry(directory: &Path, shown: &Path, name: OsString) -> Entry {
-    let metadata = fs::symlink_metadata(directory.join(&name)).ok();
+fn directory_entry(
+    directory: &Path,
+    file_system: &DirectoryFileSystem,
+    shown: &Path,
+    name: OsString,
+) -> Entry {
+    let local = directory.join(&name);
+    let metadata = fs::symlink_metadata(&local).ok();
     let path = shown.join(&name);
     let kind = metadata.as_ref().map_or(EntryKind::Other, |metadata| match metadata.file_type() {
         kind if kind.is_dir() => EntryKind::Directory,
@@ -161,7 +168,9 @@ fn directory_entry(directory: &Path, shown: &Path, name: OsString) -> Entry {
         kind if kind.is_symlink() => EntryKind::Link,
         _ => EntryKind::Other,
     });
-    let head = metadata.map_or_else(Head::default, |metadata| file_head(&metadata, false));
+    let head = metadata.map_or_else(Head::default, |metadata| {
+        file_head(&metadata, metadata.is_file() && file_system.is_virtual_entry(&local, &metadata))
+    });
     Entry {
         name: name.into_encoded_bytes(),
         size: head.size,
