@@ -211,3 +211,32 @@ fn included_header_precedes_a_local_file() {
     run_fetch_url_in(directory.path(), ["-i", "-o", "copy", &url]).assert_exit(0);
     assert_eq!(fs::read_to_string(directory.path().join("copy")).expect("read file"), printed);
 }
+
+#[test]
+fn file_is_not_written_onto_itself_under_any_name() {
+    use std::os::unix::fs::{MetadataExt as _, symlink};
+
+    for content in [vec![b'x'; 5], vec![b'x'; 300_000]] {
+        let directory = temp_dir();
+        let source = directory.path().join("a");
+        fs::write(&source, &content).expect("write file");
+        fs::hard_link(&source, directory.path().join("hard")).expect("create hard link");
+        symlink("a", directory.path().join("link")).expect("create symbolic link");
+        let before = fs::metadata(&source).expect("a file");
+        for name in ["a", "./a", "hard", "link"] {
+            for options in [&["-o", "a"][..], &["-C", "3", "-o", "a"], &["-o", "hard"]] {
+                let url = format!("file://{}/{name}", directory.path().display());
+                run_fetch_url_in(directory.path(), [options, &[&url]].concat())
+                    .assert_exit(23)
+                    .assert_stderr_contains("same file");
+            }
+        }
+        let after = fs::metadata(&source).expect("a file");
+        assert_eq!((before.ino(), before.nlink()), (after.ino(), after.nlink()));
+        assert_eq!(
+            fs::read_dir(directory.path()).expect("a directory").count(),
+            3,
+            "a temporary file is left"
+        );
+    }
+}

@@ -294,8 +294,12 @@ impl FileSink {
         if self.resume.is_none() { self.kept } else { 0 }
     }
 
-    /// Fails if the file with the metadata `source` is the `.part` file.
+    /// Fails if the file with the metadata `source` is the file that would be replaced, also under another name, or the
+    /// `.part` file.
     pub(super) fn check_source(&self, source: &Metadata) -> Result<(), Error> {
+        if self.existing_file_id() == Some(file_id(source)) {
+            return Err(super::same_file_error());
+        }
         match &self.kind {
             FileKind::Part(part) if part.file_id == Some(file_id(source)) => match part.stage {
                 PartStage::New => {
