@@ -17,7 +17,7 @@ pub use crate::redirect::{Redirect, RedirectKind};
 pub use crate::registry::SchemeSupport;
 pub use crate::request::Want;
 pub use crate::time::deadline::Deadline;
-use crate::{Error, Request, Response};
+use crate::{Error, NotFetchable, Request, Response};
 
 /// Implements the access method of one or more schemes. A driver is registered with
 /// [`FetcherBuilder::driver`](crate::FetcherBuilder::driver); the engine handles redirects, retries, limits
@@ -45,6 +45,11 @@ pub trait Plan: Display + Send {
     /// time is over. A plan that must clean up before that can wait with [`Deadline::bound_total`], which returns when
     /// the total time is over.
     fn run(self: Box<Self>, ctx: RunContext) -> RunFuture;
+
+    /// Returns the advice that the plan returns instead of an object, without contacting a server.
+    fn advice(&self) -> Option<&NotFetchable> {
+        None
+    }
 
     /// Returns `true` if the plan writes the wire trace while it runs. Otherwise the engine traces its `Display`
     /// form first.

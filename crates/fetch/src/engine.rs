@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 pub(crate) use chain_start::ChainStart;
 use fetch_url_core::{Host, parse};
+pub(crate) use request_loop::check_request;
 use request_loop::{FinalResponse, follow_redirects};
 use retry::RetryState;
 use settings::Settings;

@@ -13,8 +13,8 @@ use crate::net::connector::Network;
 use crate::net::server_stream::ServerStream;
 use crate::registry::{Registry, SchemeSupport};
 use crate::{
-    Credentials, DirectoryListing, Driver, Error, IntoRequest, Listing, Policy, Proxy, Request, Response,
-    TlsOptions, Trust, drivers, engine,
+    Credentials, DirectoryListing, Driver, Error, IntoRequest, Listing, NotFetchable, Policy, Proxy, Request,
+    Response, TlsOptions, Trust, drivers, engine,
 };
 
 /// Fetches URLs.
@@ -169,6 +169,15 @@ impl Fetcher {
     pub fn support(&self, url: &Url<'_>) -> SchemeSupport {
         self.settings.registry.support(url)
     }
+}
+
+/// Checks `request` as [`Fetcher::fetch`] does before it contacts a server: the driver can plan it, and scheme and port are
+/// allowed. Returns the advice if the URL does not name an object.
+///
+/// # Errors
+/// Those of [`Fetcher::fetch`] that need no server and no file.
+pub fn check_request(fetcher: &Fetcher, request: &Request) -> Result<Option<NotFetchable>, Error> {
+    engine::check_request(&fetcher.settings, request.clone())
 }
 
 impl std::fmt::Debug for Fetcher {

@@ -208,6 +208,7 @@ pub mod mirror {
 pub mod internal {
     pub use crate::engine::host_limiter::{HostLimiter, HostPermit};
     pub use crate::error::{CODES, CodeRow};
+    pub use crate::fetcher::check_request;
     pub use crate::redirect::redirect_target;
     pub use crate::sink::private::write_private;
     pub use crate::tree::fold_case;

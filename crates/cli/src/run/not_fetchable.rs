@@ -11,13 +11,8 @@ use super::context::Run;
 use crate::error::no_object_error;
 use crate::job::{Output, Transfer};
 
-/// Returns the advice to print, or `None` if the desktop has opened the URL.
-pub(super) fn advice_to_print(
-    advice: NotFetchable,
-    meta: &Meta,
-    transfer: &Transfer,
-    run: &Run,
-) -> Result<Option<NotFetchable>, Error> {
+/// Fails if advice is no valid result of `transfer`: it would be stored as a file, or `--fail-advisory` is set.
+pub(super) fn check_advice(advice: &NotFetchable, transfer: &Transfer, run: &Run) -> Result<(), Error> {
     if !matches!(transfer.output, Output::Stdout { .. }) {
         return Err(no_object_error());
     }
@@ -25,6 +20,17 @@ pub(super) fn advice_to_print(
         return Err(Error::new(Code::Unsupported, Phase::Deliver, "the URL does not name a data object")
             .with_hint(advice.text.lines().next().unwrap_or_default()));
     }
+    Ok(())
+}
+
+/// Returns the advice to print, or `None` if the desktop has opened the URL.
+pub(super) fn advice_to_print(
+    advice: NotFetchable,
+    meta: &Meta,
+    transfer: &Transfer,
+    run: &Run,
+) -> Result<Option<NotFetchable>, Error> {
+    check_advice(&advice, transfer, run)?;
     if must_open(meta, run) {
         return open_on_desktop(&advice, meta).map(|()| None);
     }

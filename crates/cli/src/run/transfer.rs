@@ -74,7 +74,7 @@ async fn run_stages(
         return Ok(());
     }
     if run.options.is_dry_run {
-        return dry_run::print_planned(transfer, path.as_deref(), run);
+        return dry_run::print_planned(&request, transfer, path.as_deref(), run);
     }
     let has_condition = request.condition().is_some();
     let exists = has_condition && path.as_deref().is_some_and(Path::exists);

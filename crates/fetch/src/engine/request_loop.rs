@@ -12,8 +12,8 @@ use crate::body::limits::BodyLimits;
 use crate::credentials::prompt::PasswordPrompt;
 use crate::net::connector::{Connector, UrlChooser};
 use crate::{
-    Code, Content, Deadline, Error, Event, Meta, Outcome, Phase, Proof, Redirect, Request, Response, Resume,
-    RunContext,
+    Code, Content, Deadline, Error, Event, Meta, NotFetchable, Outcome, Phase, Plan, Proof, Redirect,
+    Request, Response, Resume, RunContext,
 };
 
 /// Maximum number of times that one attempt sends its request, including resends in another form, such as
@@ -176,6 +176,30 @@ fn unresolved_resend(resend: &crate::Resend) -> Error {
     Error::new(Code::Internal, Phase::Request, format!("{resend:?} was not resent"))
 }
 
+/// Checks the request of the caller as its first attempt does, without contacting a server. Returns the advice if the URL
+/// does not name an object.
+pub(crate) fn check_request(settings: &Settings, request: Request) -> Result<Option<NotFetchable>, Error> {
+    let (request, chain, _) = ChainStart::new(request).into_parts(settings)?;
+    let login = settings.credentials.select(request.url(), chain.origin(&request));
+    let request = request.with_login(login);
+    let connector = settings.network.connector(request.url(), url_chooser(&request, &chain));
+    let plan = plan_attempt(settings, &request, &chain, &connector);
+    plan.map(|plan| plan.advice().cloned()).map_err(|error| error.with_url(request.url()))
+}
+
+/// Returns the plan of the driver for one attempt, after the policy is checked. No server is contacted.
+fn plan_attempt(
+    settings: &Settings,
+    request: &Request,
+    chain: &RedirectChain,
+    connector: &Connector,
+) -> Result<Box<dyn Plan>, Error> {
+    let plan = settings.plan(request).map_err(|error| chain.attribute_to_server(error))?;
+    settings.redirect_policy.check_scheme(request.url())?;
+    connector.check_url(request.url())?;
+    Ok(plan)
+}
+
 /// Runs one attempt: the driver makes a plan, the policy is checked, and the plan runs. While the outcome is
 /// [`Outcome::Resend`], the plan of the resend runs next.
 async fn attempt(
@@ -189,9 +213,7 @@ async fn attempt(
     let origin = chain.origin(request);
     let login = settings.credentials.select(request.url(), origin);
     let request = request.clone().with_login(login);
-    let mut plan = settings.plan(&request).map_err(|error| chain.attribute_to_server(error))?;
-    settings.redirect_policy.check_scheme(request.url())?;
-    connector.check_url(request.url())?;
+    let mut plan = plan_attempt(settings, &request, chain, &connector)?;
     let prompt = PasswordPrompt::new(&settings.credentials, origin, request.login());
     let ctx = RunContext {
         connector,

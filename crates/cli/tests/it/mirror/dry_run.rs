@@ -121,3 +121,32 @@ fn dry_run_of_several_urls_requests_nothing() {
     assert_eq!(entry_names(dir.path()), ["b", "list"]);
     assert!(server.requests().is_empty());
 }
+
+/// The URLs that a fetch refuses before it contacts a server, with its exit status.
+#[test]
+fn dry_run_refuses_what_a_fetch_refuses_without_a_server() {
+    for (url, exit) in [
+        ("gopher://127.0.0.1:7777/9/x%00", 93),
+        ("file:///tmp/a%2Fb", 93),
+        ("ftp://127.0.0.1/a%0Ab", 93),
+        ("x-foo://h/", 1),
+        ("file://other.example/etc/x", 1),
+        ("gopher://127.0.0.1:25/9/x", 90),
+        ("mailto:a@b", 2),
+        ("telnet://127.0.0.1/", 2),
+        ("gopher://127.0.0.1/8me", 2),
+        ("gopher://127.0.0.1/3x", 78),
+    ] {
+        let dir = temp_dir();
+        for options in [&["--dry-run"][..], &[]] {
+            let result = run_fetch_url_in(dir.path(), [options, &["-o", "x", url]].concat());
+            assert!(result.assert_exit(exit).stdout.is_empty(), "{url} {options:?}: {result:?}");
+        }
+        // The other URLs of the run are not affected.
+        let result = run_fetch_url_in(dir.path(), ["--dry-run", "-o", "x", url, "-o", "y", "http://h/"]);
+        assert_eq!(result.assert_exit(exit).stdout_text(), "fetch http://h/ to y\n", "{url}");
+        result.assert_stderr_contains("dry run: 1 to fetch");
+    }
+    let result = run_fetch_url_in(temp_dir().path(), ["--dry-run", "mailto:a@b"]);
+    assert_eq!(result.assert_exit(0).stdout_text(), "fetch mailto:a@b\n");
+}

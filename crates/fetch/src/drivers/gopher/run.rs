@@ -8,11 +8,18 @@ use super::rejection::redirect_to;
 use super::response::response_meta;
 use super::view::fetch_view;
 use crate::driver::RunFuture;
-use crate::{Content, Error, Outcome, Plan, Response, RunContext};
+use crate::{Content, Error, NotFetchable, Outcome, Plan, Response, RunContext};
 
 impl Plan for GopherPlan {
     fn run(self: Box<Self>, ctx: RunContext) -> RunFuture {
         Box::pin(async move { run_plan(&self, &ctx).await })
+    }
+
+    fn advice(&self) -> Option<&NotFetchable> {
+        match &self.operation {
+            GopherOperation::Advise(advice) => Some(advice),
+            _ => None,
+        }
     }
 }
 

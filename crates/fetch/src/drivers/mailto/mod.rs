@@ -44,6 +44,10 @@ impl Plan for MailtoPlan {
         let response = Response::new(Meta::new(self.url), Content::Advice(self.advice));
         Box::pin(std::future::ready(Ok(Outcome::Response(response))))
     }
+
+    fn advice(&self) -> Option<&NotFetchable> {
+        Some(&self.advice)
+    }
 }
 
 impl fmt::Display for MailtoPlan {

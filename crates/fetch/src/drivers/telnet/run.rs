@@ -5,11 +5,15 @@ use fetch_url_proto::telnet::TelnetSession;
 use super::plan::TelnetPlan;
 use crate::driver::RunFuture;
 use crate::net::connection::Connection;
-use crate::{Content, Error, Meta, Outcome, Plan, Response, RunContext, Session};
+use crate::{Content, Error, Meta, NotFetchable, Outcome, Plan, Response, RunContext, Session};
 
 impl Plan for TelnetPlan {
     fn run(self: Box<Self>, ctx: RunContext) -> RunFuture {
         Box::pin(run_plan(*self, ctx))
+    }
+
+    fn advice(&self) -> Option<&NotFetchable> {
+        (!self.connects).then_some(&self.advice)
     }
 }
 
