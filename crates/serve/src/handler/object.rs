@@ -188,8 +188,9 @@ fn object_answer(url: &Url<'_>, meta: &Meta, content: AnswerContent, range: Opti
         _ => &[],
     };
     let answer = Answer::new(StatusCode::OK, ContentOrigin::Sandboxed);
-    let answer = with_validators(with_type(answer, url, meta, beginning), meta);
-    let mut answer = with_range(answer, meta, &content, range);
+    let answer = with_range(with_validators(answer, meta), meta, &content, range);
+    let beginning = Some(beginning).filter(|_| answer.status == StatusCode::OK);
+    let mut answer = with_type(answer, url, meta, beginning);
     answer.content = content;
     answer
 }
@@ -208,7 +209,7 @@ fn head_answer(url: &Url<'_>, meta: &Meta) -> Answer {
             .with(CONTENT_TYPE, HTML)
             .with(VARY, "Accept");
     }
-    let answer = with_type(Answer::new(StatusCode::OK, ContentOrigin::Sandboxed), url, meta, &[]);
+    let answer = with_type(Answer::new(StatusCode::OK, ContentOrigin::Sandboxed), url, meta, None);
     let answer = with_validators(answer, meta);
     match meta.head.size {
         Some(size) => answer.with(CONTENT_LENGTH, &size.to_string()),
@@ -225,8 +226,9 @@ fn is_directory(url: &Url<'_>) -> bool {
     }
 }
 
-/// Adds type and name. Objects that no browser shows are saved under a sanitised name.
-fn with_type(answer: Answer, url: &Url<'_>, meta: &Meta, beginning: &[u8]) -> Answer {
+/// Adds type and name. Objects that no browser shows are saved under a sanitised name. The charset of a text follows from the
+/// beginning of the object; without it (HEAD, 206), none is stated, because it could be another one than that of GET.
+fn with_type(answer: Answer, url: &Url<'_>, meta: &Meta, beginning: Option<&[u8]>) -> Answer {
     let media_type = media_type(url, meta.media_type.as_deref());
     let essence = essence(&media_type);
     // Mail and articles are text; a browser would save them.
@@ -236,13 +238,13 @@ fn with_type(answer: Answer, url: &Url<'_>, meta: &Meta, beginning: &[u8]) -> An
     };
     let has_charset = media_type.to_ascii_lowercase().contains("charset=");
     let is_article = matches!(meta.url, Url::News(_) | Url::Nntp(_));
-    let charset = || article_charset(beginning).filter(|_| is_article);
-    let media_type = match essence.starts_with("text/") && !has_charset {
-        true => {
-            let charset = charset().unwrap_or_else(|| text_charset(beginning).to_owned());
+    let media_type = match beginning.filter(|_| essence.starts_with("text/") && !has_charset) {
+        Some(beginning) => {
+            let stated = article_charset(beginning).filter(|_| is_article);
+            let charset = stated.unwrap_or_else(|| text_charset(beginning).to_owned());
             format!("{media_type}; charset={charset}")
         }
-        false => media_type.into_owned(),
+        None => media_type.into_owned(),
     };
     let answer = if is_article { answer.with(VARY, "Accept") } else { answer };
     let answer = answer.with(CONTENT_TYPE, &media_type);

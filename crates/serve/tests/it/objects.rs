@@ -165,3 +165,28 @@ fn range_of_a_generated_local_file_is_partial_or_the_whole_file() {
     assert_eq!((head.status, head.field("content-length")), (200, None), "{head:?}");
     assert_eq!(head.field("content-type"), server.get(target, &[]).field("content-type"));
 }
+
+#[test]
+fn charset_of_a_text_is_that_of_get_or_absent() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let root = folder.path().canonicalize().expect("it exists");
+    let text = [&b"caf\xe9\r\n"[..], &b"ascii line\r\n".repeat(100)].concat();
+    std::fs::write(root.join("a.txt"), &text).expect("a file");
+    let ftp = FtpServer::start(FtpConfig::new().file("/a.txt", text.clone())).expect("starts");
+    let gopher = GopherServer::start(GopherConfig::new().item(GopherItem::text("/a", text))).expect("starts");
+    let mut options = options();
+    options.file_root = Some(root.clone());
+    let server = TestServer::with(options);
+    let whole = "text/plain; charset=iso-8859-1";
+    for (url, of_head, status, of_part) in [
+        (format!("file://{}/a.txt", root.display()), whole, 206, "text/plain"),
+        (ftp.url("/a.txt"), "text/plain", 206, "text/plain"),
+        (gopher.url("0/a"), "text/plain", 200, whole),
+    ] {
+        let target = format!("/{url}");
+        assert_eq!(server.get(&target, &[]).field("content-type"), Some(whole), "{url}");
+        assert_eq!(server.request("HEAD", &target, &[]).field("content-type"), Some(of_head), "{url}");
+        let part = server.get(&target, &["Range: bytes=20-30"]);
+        assert_eq!((part.status, part.field("content-type")), (status, Some(of_part)), "{url}");
+    }
+}
