@@ -17,7 +17,8 @@ pub(crate) fn advice_page(form: Form, url: &Url<'_>, advice: &NotFetchable) -> S
         @if is_mail {
             p { a href=(url.to_string()) rel="noreferrer" { "Open it in the mail program" } }
         } @else {
-            p { a href=(shown) rel="noreferrer" { "Open it in the program for " (url.scheme_name()) " URLs" } }
+            // As for every URL that another program gets, without the password.
+            p { a href=(url.without_password().to_string()) rel="noreferrer" { "Open it in the program for " (url.scheme_name()) " URLs" } }
         }
     })
 }

@@ -162,6 +162,9 @@ fn urls_without_objects_are_explained() {
         .page("/mailto:a@b.example?subject=%3Cx%3E")
         .assert_shows(&["a@b.example", "href=\"mailto:a@b.example"]);
     server.page("/telnet://h.example:2323/").assert_shows(&["telnet", "h.example", "2323"]);
+    let with_login = server.page("/telnet://bob:secret@h.example/");
+    with_login.assert_shows(&["href=\"telnet://bob@h.example/\""]);
+    assert!(!with_login.text().contains("secret"), "{with_login:?}");
 }
 
 #[test]
