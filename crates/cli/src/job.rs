@@ -66,19 +66,23 @@ use crate::render::{events::Events, progress::ProgressDisplay, write_out::WriteO
 /// Names of sub-commands. As the first argument, they are not URLs.
 const VERBS: [&str; 6] = ["completions", "explain", "extract", "mirror", "queue", "serve"];
 
-/// Returns the error for a sub-command that clap has not found: it follows an option, or is not part of this build.
-fn misplaced_verb_error(verb: &str) -> Error {
+/// Returns the error for the sub-command `verb` if it is not part of this build.
+pub(crate) fn unbuilt_verb_error(verb: &str) -> Option<Error> {
     let is_built = match verb {
         "queue" => cfg!(feature = "queue"),
         "serve" => cfg!(feature = "serve"),
         _ => true,
     };
-    if is_built {
-        return usage_error(format!("the sub-command {verb} must precede its options"))
-            .with_hint(format!("fetch-url {verb} OPTIONS ..."));
-    }
-    usage_error(format!("this build has no sub-command {verb}"))
-        .with_hint(format!("cargo install fetch-url-cli --features {verb}"))
+    let error = || usage_error(format!("this build has no sub-command {verb}"));
+    (!is_built).then(|| error().with_hint(format!("cargo install fetch-url-cli --features {verb}")))
+}
+
+/// Returns the error for a sub-command that clap has not found: it follows an option, or is not part of this build.
+fn misplaced_verb_error(verb: &str) -> Error {
+    unbuilt_verb_error(verb).unwrap_or_else(|| {
+        usage_error(format!("the sub-command {verb} must precede its options"))
+            .with_hint(format!("fetch-url {verb} OPTIONS ..."))
+    })
 }
 
 /// The parsed command line: transfers and options.

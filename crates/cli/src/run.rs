@@ -61,7 +61,7 @@ use fetch_url::{Code, Error, Phase};
 use crate::config::{self, ConfigTarget};
 use crate::error::usage_error;
 use crate::flags::{self, Flags, GivenOptions, Verb};
-use crate::job::Invocation;
+use crate::job::{Invocation, unbuilt_verb_error};
 use crate::render;
 use crate::signal;
 use crate::stall;
@@ -167,6 +167,10 @@ fn parse_with_defaults(mut arguments: Vec<OsString>) -> Result<(Flags, GivenOpti
 }
 
 fn parse_arguments(arguments: &[OsString]) -> Result<(Flags, GivenOptions), u8> {
+    // clap would take it for a URL, and print the general help for its `--help`.
+    if let Some(error) = arguments.get(1).and_then(|first| first.to_str()).and_then(unbuilt_verb_error) {
+        return Err(render::print_error(&error, None));
+    }
     // Not dropped: freeing the definitions and the matches of all options takes a tenth of the time of a short run.
     let mut command = ManuallyDrop::new(flags::command());
     let parsed = command.try_get_matches_from_mut(arguments).and_then(|matches| {

@@ -98,9 +98,15 @@ fn groups_share_cookies_and_the_config_file_of_the_user() {
 #[cfg(not(feature = "queue"))]
 #[test]
 fn sub_command_that_is_not_built_is_named_with_its_feature() {
-    let result = run_fetch_url(["queue", "status", "nats://127.0.0.1/q"]);
-    result.assert_exit(2).assert_stderr_contains("this build has no sub-command queue");
-    result.assert_stderr_contains("--features queue");
+    // `run_fetch_url` puts options before the sub-command.
+    let status = ["queue", "status", "nats://127.0.0.1/q"];
+    run_fetch_url(status).assert_exit(2).assert_stderr_contains("this build has no sub-command queue");
+    for arguments in [&status[..], &["queue", "--help"], &["queue", "-V"]] {
+        let result = crate::support::run_shell("\"$F\" \"$@\"", arguments);
+        result.assert_exit(2).assert_stderr_contains("this build has no sub-command queue");
+        result.assert_stderr_contains("--features queue");
+        assert!(result.stdout.is_empty(), "{arguments:?}");
+    }
 }
 
 #[test]
