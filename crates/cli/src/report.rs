@@ -15,7 +15,7 @@ use fetch_url::{Error, Meta, Receipt};
 pub(crate) enum NoFile {
     /// The entry of an index page is not a directory, and `--include-glob` excludes it as a file.
     Excluded,
-    /// A link that does not lead to a file.
+    /// A special file, such as a FIFO, or a link that does not lead to a file.
     SkippedLink,
     /// Other entries are fetched instead: the target of a redirect, or the entries of a directory.
     Replaced,

@@ -243,8 +243,8 @@ impl Batch {
         self.next_object_number.replace(self.next_object_number.get() + 1)
     }
 
-    /// Handles an entry that could not be fetched as a file: queues it as a directory, or skips a link that does not
-    /// lead to a file. Returns `None` if the entry could not be handled.
+    /// Handles an entry that could not be fetched as a file: queues it as a directory, or skips a special file, or a link
+    /// that does not lead to a file. Returns `None` if the entry could not be handled.
     fn handle_non_file(&self, transfer: &Transfer) -> Option<NoFile> {
         let (Some(entry), Some(walker)) = (&transfer.entry, &self.queue.walker) else { return None };
         match entry.uncertain_kind {
@@ -252,7 +252,7 @@ impl Batch {
             Some(_) => {
                 if self.run.log.prints_notes {
                     let url = shown_url(&transfer.url);
-                    let text = "skipped a link that does not lead to a file";
+                    let text = "skipped: it is neither a file nor a link to one";
                     self.run
                         .progress
                         .suspend_while(|| render::print_note_for(&url, text, self.run.options.format));

@@ -108,6 +108,10 @@ fn special_files_require_special_files_option() {
         );
     }
     assert!(start.elapsed() < Duration::from_secs(5));
+    let url = format!("file://{}/socket", directory.path().display());
+    run_fetch_url(["--special-files", &url])
+        .assert_exit(1)
+        .assert_stderr_contains("not supported: the file cannot be read");
     drop(socket);
     assert!(run_fetch_url(["--special-files", "file:///dev/null"]).assert_exit(0).stdout.is_empty());
     run_fetch_url(["--special-files", "--max-filesize", "1M", "file:///dev/zero"]).assert_exit(63);

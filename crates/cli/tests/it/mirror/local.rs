@@ -265,7 +265,10 @@ fn special_files_are_skipped_and_reported() {
     let result = run_mirror(&format!("file://{}/", source.display()), &target, "");
     assert!(!result.stderr.contains("panicked") && result.exit < 99, "{} {}", result.exit, result.stderr);
     assert_eq!(list_tree(&target), ["a=1"], "{}", result.stderr);
-    assert!(result.stderr.contains("fifo"), "the skipped FIFO is not reported: {}", result.stderr);
+    for name in ["fifo", "zero"] {
+        let note = format!("{name}: skipped: it is neither a file nor a link to one");
+        assert!(result.stderr.contains(&note), "{name} is not reported: {}", result.stderr);
+    }
 }
 
 /// The files are saved under other names then, and the names of the run before are removed.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use fetch_url_proto::{Entry, EntryKind, Head};
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use super::plan::{FilePlan, file_url};
 use super::root::proc_path;
@@ -181,15 +182,24 @@ fn directory_entry(
     }
 }
 
-/// Maps an I/O error of the operating system to an error code.
+/// Maps an I/O error of the operating system to an error code. A socket, a device without a driver, and the terminal of a
+/// process that has none cannot be opened (`ENXIO`, `ENODEV`).
 fn path_error(error: &io::Error) -> Error {
+    let is_one_of =
+        |errors: &[Errno]| Errno::from_io_error(error).is_some_and(|errno| errors.contains(&errno));
     let code = match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Code::NotFound,
         io::ErrorKind::PermissionDenied => Code::Denied,
         io::ErrorKind::InvalidFilename => Code::NotFound,
         // A symbolic link that points to itself.
-        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => Code::NotFound,
-        _ => Code::PeerMisbehaved,
+        _ if is_one_of(&[Errno::LOOP]) => Code::NotFound,
+        _ if is_one_of(&[Errno::NXIO, Errno::NODEV]) => {
+            return Error::unsupported(format!("the file cannot be read: {error}"));
+        }
+        _ => {
+            let detail = format!("the file cannot be read: {error}");
+            return Error::new(Code::Truncated, Phase::Request, detail).as_permanent();
+        }
     };
     Error::new(code, Phase::Request, error.to_string())
 }
