@@ -42,6 +42,15 @@ fn head_shows_gopher_plus_attributes_without_downloading_the_item() {
     assert!(server.bytes_sent() < 2000, "the item itself was sent: {}", server.bytes_sent());
 }
 
+/// docs/spec/cli.md, rule 5.5.
+#[test]
+fn included_header_is_not_requested_in_addition_to_the_item() {
+    let server = start_server(attribute_config());
+    assert_eq!(fetch_path(&server, "0/t", "-i").assert_exit(0).stdout_text(), "text\r\n");
+    assert_eq!(fetch_path(&server, "0/t%09%09+", "-i").assert_exit(0).stdout_text(), "size: 4\n\ntext");
+    assert_eq!(server.received_text(), ["/t\r\n", "/t\t+\r\n"]);
+}
+
 #[test]
 fn head_is_shown_in_every_output_format() {
     for format in ["text", "json", "raw"] {
