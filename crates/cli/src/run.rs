@@ -69,6 +69,8 @@ use crate::verbs;
 
 /// The maximum time to flush partial downloads after a signal.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
+/// A thread for work that blocks ends after it was idle for this time.
+const IDLE_THREAD_TIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Runs the command line `arguments`.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -193,7 +195,12 @@ fn run_transfers(run: &Rc<Run>) -> u8 {
     if let Err(error) = render::start_logging(run.log.verbose, run.log.trace.as_deref()) {
         return render::print_error(&error, None);
     }
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    // The pool panics if it has no thread left and none can be started.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .thread_keep_alive(IDLE_THREAD_TIME)
+        .build();
+    let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
             return render::print_error(&Error::new(Code::Internal, Phase::Plan, error.to_string()), None);

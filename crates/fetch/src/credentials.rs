@@ -102,7 +102,7 @@ impl PromptRequest {
 
 /// Asks a person or a program for user names and passwords.
 pub trait Prompter: Send + Sync {
-    /// Returns the answer, or `None` if no prompt can be shown. It may block: it is called on a blocking thread.
+    /// Returns the answer, or `None` if no prompt can be shown. It may block: it is called on a thread of its own.
     ///
     /// # Errors
     /// An error of the prompt itself.

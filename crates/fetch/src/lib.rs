@@ -69,6 +69,7 @@ compile_error!("TLS needs one of the features aws-lc-rs and ring");
 
 pub mod advice;
 pub mod blocking;
+mod blocking_threads;
 mod body;
 mod checksum;
 pub mod credentials;
@@ -202,10 +203,11 @@ pub mod mirror {
     };
 }
 
-/// Items for the command line only. They are public because the command line is a separate crate, and may change in
-/// every version.
+/// Items for the command line and the crate `fetch-url-serve` only. They are public because these are separate crates, and may
+/// change in every version.
 #[doc(hidden)]
 pub mod internal {
+    pub use crate::blocking_threads::{Task, run as run_on_thread, start_error as thread_error};
     pub use crate::engine::host_limiter::{HostLimiter, HostPermit};
     pub use crate::error::{CODES, CodeRow};
     pub use crate::fetcher::check_request;

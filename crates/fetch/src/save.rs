@@ -5,15 +5,13 @@ use std::cell::OnceCell;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use tokio::task::spawn_blocking;
-
 use crate::body::{Chunk, FileBody, size_limit_error, truncated_error};
 use crate::kernel_pipe::KernelPipe;
 use crate::sink::saved_file::SavedFile;
 use crate::sink::writer::Writer;
 use crate::sink::{Finished, Target};
 use crate::source_file::SourceFile;
-use crate::{Body, Code, Content, Error, Meta, Phase, Proof, Response, Sink};
+use crate::{Body, Code, Content, Error, Meta, Phase, Proof, Response, Sink, blocking_threads};
 
 /// The maximum number of bytes that the kernel copies between two checks of the deadline.
 const MAX_COPY: u64 = 32 * 1024 * 1024;
@@ -278,9 +276,9 @@ async fn copy_on_thread(
     mut target: Target,
     step: u64,
 ) -> Result<(SourceFile, Target, u64), Error> {
-    let copied = spawn_blocking(move || {
+    let copied = blocking_threads::run(move || {
         let moved = target.copy(&mut source.file, step)?;
         Ok((source, target, moved))
     });
-    copied.await.map_err(|error| Error::new(Code::Internal, Phase::Deliver, error.to_string()))?
+    copied.await?
 }

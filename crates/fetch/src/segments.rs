@@ -22,6 +22,7 @@ use self::assembly::{Assembly, locked, read_segment};
 use self::layout::{MAX_SEGMENTS, Segment, divide};
 use self::running::join_segments;
 use self::source::{SegmentRequest, Source, plan_copies};
+use crate::blocking_threads;
 use crate::body::MATCHING_SIZE;
 use crate::engine::host_limiter::HostPermit;
 use crate::engine::retry::RetryState;
@@ -221,12 +222,13 @@ impl Object {
         meta
     }
 
-    /// Verifies the checksum and renames the file, on a blocking thread.
+    /// Verifies the checksum and renames the file, on a thread.
     async fn finish(&self, mut target: Target) -> Result<Finished, Error> {
-        let digest = on_blocking_thread(move || target.digest_segments().map(|()| target));
+        let digest =
+            async { blocking_threads::run(move || target.digest_segments().map(|()| target)).await? };
         let target = self.deadline.bound_total(Phase::Deliver, digest).await?;
         // Not bounded: the file would get its name although the download is reported as failed.
-        on_blocking_thread(move || target.finish()).await
+        blocking_threads::run(move || target.finish()).await?
     }
 
     /// Returns `true` if the server refuses further connections, but may serve the segment over one that it has accepted.
@@ -328,13 +330,6 @@ impl Object {
             }
         }
     }
-}
-
-async fn on_blocking_thread<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    let outcome = tokio::task::spawn_blocking(work).await;
-    outcome.map_err(|error| Error::new(Code::Internal, Phase::Deliver, error.to_string()))?
 }
 
 /// Returns `false` if an HTTP server does not say that it supports ranges (RFC 9110 §14.3): it could send the whole object

@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use fetch_url::internal::run_on_thread;
 use fetch_url::{Credential, Error, Meta, Request, Url};
 use serde_json::json;
 
@@ -89,7 +90,7 @@ impl Cache {
     /// Opens the object for `key`. A damaged one is removed and counts as missing.
     async fn find(self: &Arc<Self>, key: &str) -> Option<(Entry, BlockFile)> {
         let (store, name) = (self.store.clone(), key.to_owned());
-        let found = tokio::task::spawn_blocking(move || store.find(&name)).await;
+        let found = run_on_thread(move || store.find(&name)).await;
         match found.map_err(io::Error::other) {
             Ok(Ok(found)) => found,
             Ok(Err(error)) | Err(error) => {
@@ -99,14 +100,14 @@ impl Cache {
         }
     }
 
-    /// Calls `change` on a blocking thread. A failure is logged.
+    /// Calls `change` on a thread. A failure is logged.
     async fn change<T: Send + 'static>(
         &self,
         key: &str,
         change: impl FnOnce(&Arc<Store>) -> io::Result<T> + Send + 'static,
     ) -> Option<T> {
         let store = self.store.clone();
-        let changed = tokio::task::spawn_blocking(move || change(&store)).await;
+        let changed = run_on_thread(move || change(&store)).await;
         changed.map_err(io::Error::other).flatten().inspect_err(|error| self.note(key, error)).ok()
     }
 

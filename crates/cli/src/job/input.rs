@@ -9,7 +9,8 @@ use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use fetch_url::Error;
+use fetch_url::internal::thread_error;
+use fetch_url::{Error, Phase};
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
 
@@ -58,7 +59,8 @@ impl InputFile {
                 }
             }
         };
-        thread::Builder::new().name("input".to_owned()).spawn(read).map_err(failed)?;
+        let started = thread::Builder::new().name("input".to_owned()).spawn(read);
+        started.map_err(|error| thread_error(Phase::Plan, error))?;
         Ok(Self { lines: Mutex::new(ReadLines { block: VecDeque::new(), blocks }) })
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::thread;
 
 use bytes::Bytes;
+use fetch_url::internal::thread_error;
 use fetch_url::telnet::Session;
 use fetch_url::{Code, Error, Phase};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
@@ -26,8 +27,8 @@ const QUEUE_CAPACITY: usize = 16;
 pub(super) async fn run_session(mut session: Session) -> Result<(), Error> {
     let deadline = session.deadline();
     let mut state = SessionState::begin();
-    let mut typed = spawn_stdin_reader();
-    let mut output = StdoutThread::open();
+    let mut typed = spawn_stdin_reader()?;
+    let mut output = StdoutThread::open()?;
     let texts = output.texts.clone();
     let mut leaving = state.terminal.as_ref().map(|_| signal::SessionSignals::register());
     while !state.is_closed || state.waiting.is_some() {
@@ -134,11 +135,10 @@ struct StdoutThread {
 }
 
 impl StdoutThread {
-    fn open() -> Self {
+    fn open() -> Result<Self, Error> {
         let (texts, mut waiting) = channel::<Vec<u8>>(QUEUE_CAPACITY);
         let (sender, ended) = oneshot::channel();
-        // If the thread cannot be started, `ended` reports an error.
-        let _ = thread::Builder::new().name("shown".to_owned()).spawn(move || {
+        let started = thread::Builder::new().name("shown".to_owned()).spawn(move || {
             let mut stdout = stdout();
             let mut written = Ok(());
             while let Some(text) = waiting.blocking_recv() {
@@ -150,7 +150,8 @@ impl StdoutThread {
             drop(stdout);
             let _ = sender.send(written);
         });
-        Self { texts, ended }
+        started.map_err(|error| thread_error(Phase::Plan, error))?;
+        Ok(Self { texts, ended })
     }
 
     /// Waits for a write error.
@@ -178,10 +179,9 @@ async fn send_to_output_thread(texts: &Sender<Vec<u8>>, waiting: &mut Option<Vec
 }
 
 /// Reads typed lines on a thread. At a terminal, end of file (Ctrl-D) is a character, and reading continues.
-fn spawn_stdin_reader() -> Receiver<Vec<u8>> {
+fn spawn_stdin_reader() -> Result<Receiver<Vec<u8>>, Error> {
     let (sender, receiver) = channel(QUEUE_CAPACITY);
-    // If the thread cannot be started, the channel is closed, which counts as the end of input.
-    let _ = thread::Builder::new().name("typed".to_owned()).spawn(move || {
+    let started = thread::Builder::new().name("typed".to_owned()).spawn(move || {
         let mut stdin = io::stdin().lock();
         let mut bytes = [0; 4096];
         let mut ends = if stdin.is_terminal() { MAX_ENDS_OF_FILE } else { 0 };
@@ -196,7 +196,8 @@ fn spawn_stdin_reader() -> Receiver<Vec<u8>> {
             }
         }
     });
-    receiver
+    started.map_err(|error| thread_error(Phase::Plan, error))?;
+    Ok(receiver)
 }
 
 fn stdout() -> Box<dyn Write> {

@@ -7,3 +7,4 @@ mod journal;
 mod metalink;
 mod option_groups;
 mod reports;
+mod threads;

@@ -1,4 +1,4 @@
-//! Prompts for passwords and form answers. The prompter runs on a blocking thread, and only for requests to
+//! Prompts for passwords and form answers. The prompter runs on a thread of its own, and only for requests to
 //! the server of the caller's URL.
 
 use std::fmt;
@@ -8,11 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fetch_url_core::Url;
 use fetch_url_proto::gopher_plus::Question as FormQuestion;
-use tokio::task::spawn_blocking;
 
 use crate::Deadline;
 use crate::credentials::Prompter;
-use crate::{Code, Credential, Credentials, Error, Phase, PromptRequest};
+use crate::{Credential, Credentials, Error, Phase, PromptRequest, blocking_threads};
 
 /// The prompter for one request; empty if no prompt is allowed.
 #[derive(Clone, Default)]
@@ -110,7 +109,7 @@ async fn ask_in_turn(
     let (user, realm) = (user.map(<[u8]>::to_vec), realm.map(<[u8]>::to_vec));
     let request = PromptRequest::new(url.redacted().to_string(), user, realm);
     let (credentials, url) = (credentials.clone(), url.clone().into_owned());
-    let asked = spawn_blocking(move || -> Result<_, Error> {
+    let asked = blocking_threads::try_run(Phase::Request, move || -> Result<_, Error> {
         let answer = prompter.ask(&request)?;
         if let Some(answer) = &answer {
             credentials.store_answer(&url, answer);
@@ -119,8 +118,7 @@ async fn ask_in_turn(
         drop(turn);
         Ok(answer)
     });
-    let answer =
-        asked.await.map_err(|error| Error::new(Code::Internal, Phase::Request, error.to_string()))??;
+    let answer = asked?.await??;
     answer.as_ref().inspect(|answer| set_used(answer));
     Ok(answer)
 }
@@ -140,8 +138,8 @@ impl PasswordPrompt {
         let (Some(allowed), Some(prompter)) = (&self.0, self.prompter().cloned()) else { return Ok(None) };
         let (url, questions, given) = (url.redacted().to_string(), questions.to_vec(), given.to_vec());
         let answered = async {
-            let answer = spawn_blocking(move || prompter.fill_form(&url, &questions, &given)).await;
-            answer.map_err(|error| Error::new(Code::Internal, Phase::Request, error.to_string()))?
+            let fill = move || prompter.fill_form(&url, &questions, &given);
+            blocking_threads::try_run(Phase::Request, fill)?.await?
         };
         allowed.open_while(deadline.bound_total(Phase::Request, answered)).await
     }

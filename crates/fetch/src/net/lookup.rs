@@ -1,20 +1,23 @@
 //! The system's resolver.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 
-use crate::{Code, Error, Phase};
+use crate::{Code, Error, Phase, blocking_threads};
 
 /// Returns the addresses of a host name in the resolver's order; at least one.
 ///
 /// # Errors
-/// `Code::ResolveFailed`, which is transient for EAI_AGAIN.
+/// `Code::ResolveFailed`, which is transient for EAI_AGAIN. `Code::SinkFailed` if no thread can be started.
 pub(super) async fn resolve(name: &str, port: u16) -> Result<Vec<SocketAddr>, Error> {
     let failed = |error: std::io::Error| {
         let is_temporary = is_temporary_failure(&error.to_string());
         let error = Error::io(Code::ResolveFailed, Phase::Resolve, name, error);
         if is_temporary { error } else { error.as_permanent() }
     };
-    let addresses: Vec<_> = tokio::net::lookup_host((name, port)).await.map_err(failed)?.collect();
+    let server = (name.to_owned(), port);
+    // The system's resolver blocks, for longer than the deadline if its name servers do not reply.
+    let lookup = blocking_threads::try_run(Phase::Resolve, move || server.to_socket_addrs())?;
+    let addresses: Vec<_> = lookup.await?.map_err(failed)?.collect();
     if addresses.is_empty() {
         return Err(Error::new(Code::ResolveFailed, Phase::Resolve, format!("{name} has no address")));
     }

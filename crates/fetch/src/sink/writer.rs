@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use tokio::sync::mpsc;
-use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::{Finished, Target};
+use crate::blocking_threads::{self, Task};
 use crate::kernel_pipe::KernelPipe;
 use crate::{Code, Error, Meta, Phase};
 
@@ -27,7 +27,7 @@ pub(crate) enum Writer {
 
 pub(crate) struct Thread {
     queue: mpsc::Sender<Message>,
-    handle: JoinHandle<Result<Option<Finished>, Error>>,
+    task: Task<Result<Option<Finished>, Error>>,
 }
 
 enum Message {
@@ -38,7 +38,15 @@ enum Message {
 
 impl Writer {
     pub(crate) fn new(target: Target) -> Self {
-        if target.may_block() { Self::Thread(Thread::start(target)) } else { Self::InPlace(target) }
+        if target.may_block() { Self::on_thread(target) } else { Self::InPlace(target) }
+    }
+
+    /// Writes on a separate thread; on the current one if no other can be started.
+    fn on_thread(target: Target) -> Self {
+        match blocking_threads::check() {
+            Ok(()) => Self::Thread(Thread::start(target)),
+            Err(_) => Self::InPlace(target),
+        }
     }
 
     /// Writes the next chunk.
@@ -79,7 +87,7 @@ impl Writer {
     /// Continues on the current thread, or on a separate one if the write that began at `started` was slow.
     fn in_place_unless_slow(target: Target, started: Instant) -> Self {
         let is_slow = started.elapsed() >= SLOW_WRITE;
-        if is_slow { Self::Thread(Thread::start(target)) } else { Self::InPlace(target) }
+        if is_slow { Self::on_thread(target) } else { Self::InPlace(target) }
     }
 
     /// Discards the bytes written so far: the object is sent again from its start, in the version that `meta`
@@ -109,10 +117,10 @@ impl Writer {
 
     /// Stops writing, and waits until a partial file that can be resumed is saved.
     pub(crate) async fn abandon(self) {
-        if let Self::Thread(Thread { queue, handle }) = self {
+        if let Self::Thread(Thread { queue, task }) = self {
             drop(queue);
             // An error here is dropped: the caller reports the error that ended the transfer.
-            let _ = handle.await;
+            let _ = task.await;
         }
     }
 }
@@ -120,7 +128,7 @@ impl Writer {
 impl Thread {
     fn start(target: Target) -> Self {
         let (queue, messages) = mpsc::channel(QUEUE_CAPACITY);
-        Self { queue, handle: spawn_blocking(move || run_writer(target, messages)) }
+        Self { queue, task: blocking_threads::run(move || run_writer(target, messages)) }
     }
 
     /// Sends a message to the thread. If the thread has ended, its error is returned.
@@ -136,7 +144,7 @@ impl Thread {
 
     async fn join(self) -> Result<Option<Finished>, Error> {
         drop(self.queue);
-        self.handle.await.map_err(|error| Error::new(Code::Internal, Phase::Deliver, error.to_string()))?
+        self.task.await?
     }
 }
 

@@ -51,10 +51,9 @@ async fn request_opens_a_connection_of_its_own_if_the_first_one_is_slow() {
         let (fetcher, url) = (fetcher.clone(), url.clone());
         async move { fetcher.get(url).await.map(|_| ()) }
     });
-    tokio::task::spawn_blocking(move || first_accepted.recv())
-        .await
-        .expect("a thread")
-        .expect("a connection");
+    #[allow(clippy::disallowed_methods, reason = "a test may panic if no thread can be started")]
+    let waited = tokio::task::spawn_blocking(move || first_accepted.recv());
+    waited.await.expect("a thread").expect("a connection");
     let text = fetcher.get(&url).await.expect("a response").text().await.expect("text");
     assert_eq!(text, "content");
     assert!(slow.try_join_next().is_none(), "the first handshake still waits");

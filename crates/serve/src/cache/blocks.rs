@@ -8,8 +8,8 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use fetch_url::driver::ByteSource;
+use fetch_url::internal::{Task, run_on_thread};
 use fetch_url::{Code, Error, Phase};
-use tokio::task::JoinHandle;
 
 use super::entry::Entry;
 use super::store::Store;
@@ -77,7 +77,7 @@ fn damaged() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the stored object is damaged")
 }
 
-/// Reads the bytes of a stored object on blocking threads, one block at a time.
+/// Reads the bytes of a stored object on threads, one block at a time.
 #[derive(Debug)]
 pub(super) struct StoredSource {
     state: State,
@@ -90,7 +90,7 @@ pub(super) struct StoredSource {
 #[derive(Debug)]
 enum State {
     Ready(BlockFile),
-    Reading(JoinHandle<(BlockFile, io::Result<Bytes>)>),
+    Reading(Task<(BlockFile, io::Result<Bytes>)>),
     Failed,
 }
 
@@ -125,7 +125,7 @@ impl ByteSource for StoredSource {
                 State::Ready(_) if this.position >= this.end => return Poll::Ready(None),
                 State::Ready(mut file) => {
                     let number = this.position / BLOCK_SIZE as u64;
-                    this.state = State::Reading(tokio::task::spawn_blocking(move || {
+                    this.state = State::Reading(run_on_thread(move || {
                         let block = file.read_block(number);
                         (file, block)
                     }));
@@ -141,7 +141,7 @@ impl ByteSource for StoredSource {
                             Ok(this.cut(&block))
                         }
                         Ok((_, Err(error))) => Err(this.fail(&error)),
-                        Err(error) => Err(this.fail(&io::Error::other(error))),
+                        Err(error) => Err(this.fail(&error.into())),
                     }));
                 }
                 State::Failed => return Poll::Ready(None),

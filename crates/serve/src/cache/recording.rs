@@ -7,8 +7,8 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use fetch_url::driver::ByteSource;
+use fetch_url::internal::{Task, run_on_thread};
 use fetch_url::{Body, Error, Proof};
-use tokio::task::JoinHandle;
 
 use super::Cache;
 use super::blocks::BLOCK_SIZE;
@@ -30,9 +30,9 @@ pub(super) struct Recording {
 enum State {
     Ready(BodyWriter),
     /// The block is written, and the next chunk waits for it.
-    Writing(JoinHandle<io::Result<BodyWriter>>),
+    Writing(Task<io::Result<BodyWriter>>),
     /// The end of the body waits for the entry.
-    Publishing(JoinHandle<io::Result<()>>),
+    Publishing(Task<io::Result<()>>),
     /// Nothing is stored any more.
     Off,
 }
@@ -89,7 +89,7 @@ impl Recording {
             State::Ready(mut writer) => {
                 let rest = self.block.split_off(self.block.len() / BLOCK_SIZE * BLOCK_SIZE);
                 let blocks = std::mem::replace(&mut self.block, rest);
-                self.state = State::Writing(tokio::task::spawn_blocking(move || {
+                self.state = State::Writing(run_on_thread(move || {
                     blocks.chunks(BLOCK_SIZE).try_for_each(|block| writer.write_block(block))?;
                     Ok(writer)
                 }));
@@ -106,7 +106,7 @@ impl Recording {
             return;
         }
         let (block, entry) = (std::mem::take(&mut self.block), self.entry.clone());
-        self.state = State::Publishing(tokio::task::spawn_blocking(move || {
+        self.state = State::Publishing(run_on_thread(move || {
             if !block.is_empty() {
                 writer.write_block(&block)?;
             }

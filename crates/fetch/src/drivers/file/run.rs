@@ -18,7 +18,7 @@ use crate::driver::RunFuture;
 use crate::{
     Body, Code, Content, Deadline, Error, Hint, Listing, Meta, Outcome, Phase, Plan, Proof, Response,
 };
-use crate::{RunContext, Validator, Want, range};
+use crate::{RunContext, Validator, Want, blocking_threads, range};
 
 /// Maximum number of names in a directory, because they are sorted in memory.
 const MAX_NAMES: usize = 1_000_000;
@@ -36,15 +36,10 @@ enum Opened {
     Unsized(Box<Meta>, SpecialFileSource),
 }
 
-/// Opens the file on a blocking thread: an unresponsive network file system must not block the async runtime.
+/// Opens the file on a thread: an unresponsive network file system must not block the async runtime.
 async fn run_plan(plan: FilePlan, deadline: Deadline) -> Result<Outcome, Error> {
     let range = range::select_unsized_range(plan.resume.as_ref(), plan.range);
-    let opening = async {
-        match tokio::task::spawn_blocking(move || open_path(&plan)).await {
-            Ok(result) => result,
-            Err(error) => Err(Error::new(Code::Internal, Phase::Reply, error.to_string())),
-        }
-    };
+    let opening = async { blocking_threads::run(move || open_path(&plan)).await? };
     let (mut meta, mut source) = match deadline.bound(Phase::Reply, opening).await? {
         Opened::Response(response) => return Ok(Outcome::Response(*response)),
         Opened::Unsized(meta, source) => (*meta, source),

@@ -1,5 +1,6 @@
-//! Body of a FIFO, device or generated file, whose size is unknown. A read may have to wait forever, so each read runs on a blocking thread. It ends when the body
-//! is dropped, such as after the idle timeout, because a tokio runtime waits for its blocking threads.
+//! Body of a FIFO, device or generated file, whose size is unknown. A read may have to wait forever, so each read runs on
+//! a thread. It ends when the body is dropped, such as after the idle timeout, because a tokio runtime waits for its
+//! blocking threads.
 
 use std::fs::File;
 use std::future::{Future, poll_fn};
@@ -12,8 +13,8 @@ use bytes::Bytes;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::retry_on_intr;
 use rustix::pipe::{PipeFlags, pipe_with};
-use tokio::task::{JoinHandle, spawn_blocking};
 
+use crate::blocking_threads::{self, Task};
 use crate::{ByteSource, Code, Deadline, Error, Phase};
 
 /// Maximum number of bytes of one read.
@@ -33,10 +34,10 @@ pub(super) struct SpecialFileSource {
 enum ReadState {
     Ended,
     Idle(Reader),
-    Reading(JoinHandle<io::Result<(Reader, Bytes)>>),
+    Reading(Task<io::Result<(Reader, Bytes)>>),
 }
 
-/// Reads on a blocking thread.
+/// Reads on a thread.
 struct Reader {
     file: File,
     /// The other end of the pipe of the source.
@@ -89,15 +90,15 @@ impl SpecialFileSource {
             match std::mem::replace(&mut self.state, ReadState::Ended) {
                 ReadState::Ended => return Poll::Ready(None),
                 ReadState::Idle(reader) => {
-                    self.state = ReadState::Reading(spawn_blocking(move || read_chunk(reader)));
+                    let reading = blocking_threads::try_run(Phase::Body, move || read_chunk(reader))?;
+                    self.state = ReadState::Reading(reading);
                 }
                 ReadState::Reading(mut handle) => {
                     let Poll::Ready(joined) = Pin::new(&mut handle).poll(cx) else {
                         self.state = ReadState::Reading(handle);
                         return Poll::Pending;
                     };
-                    let result = joined.unwrap_or_else(|error| Err(io::Error::other(error)));
-                    return Poll::Ready(self.finish_read(result));
+                    return Poll::Ready(self.finish_read(joined?));
                 }
             }
         }
