@@ -6,6 +6,8 @@ pub(super) struct Capabilities {
     pub(super) reader: bool,
     pub(super) over: bool,
     pub(super) deflate: bool,
+    /// The server is in transit mode: MODE READER must precede the commands of readers.
+    pub(super) mode_reader: bool,
 }
 
 impl Capabilities {
@@ -16,6 +18,7 @@ impl Capabilities {
         match label.to_ascii_uppercase().as_slice() {
             b"READER" => self.reader = true,
             b"OVER" => self.over = true,
+            b"MODE-READER" => self.mode_reader = true,
             b"COMPRESS" => self.deflate = words.any(|word| word.eq_ignore_ascii_case(b"DEFLATE")),
             _ => {}
         }
@@ -29,9 +32,11 @@ mod tests {
     #[test]
     fn capability_lines_are_recorded() {
         let mut read = Capabilities::default();
-        for line in ["", " \t", "VERSION 2", "reader", "OVER MSGID", "COMPRESS LZ deflate", "OVERDUE"] {
+        for line in
+            ["", " \t", "VERSION 2", "reader", "OVER MSGID", "COMPRESS LZ deflate", "OVERDUE", "mode-reader"]
+        {
             read.read(line.as_bytes());
         }
-        assert_eq!(read, Capabilities { reader: true, over: true, deflate: true });
+        assert_eq!(read, Capabilities { reader: true, over: true, deflate: true, mode_reader: true });
     }
 }

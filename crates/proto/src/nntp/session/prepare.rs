@@ -39,12 +39,12 @@ impl Session {
         self.server.requires_login |= code == 480;
         match code {
             480 if self.options.login.is_some() && !self.server.is_logged_in => self.prepare_login(),
-            483 if self.can_start_tls() => self.prepare(self.tls_commands()),
+            483 if self.can_start_tls() => self.prepare(&[Verb::StartTls]),
             // Servers whose main task is to exchange articles with other servers reply 500 before MODE READER.
             401 | 480 | 500 if self.may_need_mode_reader() => self.prepare(&[Verb::ModeReader]),
             // Do not prompt for a password that may not be sent in clear text.
             480 if self.options.can_prompt && !self.options.allow_plaintext_login && self.can_start_tls() => {
-                self.prepare(self.tls_commands())
+                self.prepare(&[Verb::StartTls])
             }
             _ => false,
         }
@@ -71,15 +71,7 @@ impl Session {
         if !self.can_start_tls() {
             return false;
         }
-        self.prepare(self.tls_commands());
-        self.preparing.push_back(Verb::User);
-        true
-    }
-
-    /// Returns the commands that start TLS. TLS resets the session (RFC 4642 §2.2.2), so MODE READER is sent
-    /// again; it may not follow a login.
-    const fn tls_commands(&self) -> &'static [Verb] {
-        if self.server.is_mode_reader_done { &[Verb::StartTls, Verb::ModeReader] } else { &[Verb::StartTls] }
+        self.prepare(&[Verb::StartTls, Verb::User])
     }
 
     pub(super) const fn can_start_tls(&self) -> bool {
@@ -109,7 +101,7 @@ impl Session {
         true
     }
 
-    /// Drops the capabilities and the selected group, after TLS or a login.
+    /// Drops the capabilities and the selected group, after TLS, a login or MODE READER.
     pub(super) fn forget(&mut self) {
         self.server.capabilities = None;
         self.server.selected = None;

@@ -112,9 +112,10 @@ impl Session {
         Ok(())
     }
 
+    /// Processes the reply to MODE READER. The capabilities before it are not those of a reader (RFC 3977 §5.3).
     fn process_mode_reader(&mut self, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
         match reply.code {
-            200 | 201 => {}
+            200 | 201 => self.forget(),
             502 => self.reject_request_and_close(asked, reply),
             400.. => {}
             _ => return Err(reply.unexpected_error("a reply to MODE READER")),
@@ -127,9 +128,17 @@ impl Session {
         match reply.code {
             382 => {
                 self.forget();
-                self.server.is_mode_reader_done = false;
+                // TLS resets the session (RFC 4642 §2.2.2). MODE READER may not follow a login, which is sent afterwards.
+                if std::mem::take(&mut self.server.is_mode_reader_done) {
+                    self.preparing.push_front(Verb::ModeReader);
+                }
                 self.options.is_secure = true;
                 self.ready.push_back(Step::StartTls);
+            }
+            // A server that switches modes offers STARTTLS to readers only (RFC 3977 §5.3).
+            401 if self.may_need_mode_reader() => {
+                self.preparing.push_front(Verb::StartTls);
+                self.preparing.push_front(Verb::ModeReader);
             }
             400.. if self.options.start_tls == StartTls::Try && self.preparing.is_empty() => {}
             400.. => self.reject_request_and_close(asked, reply),

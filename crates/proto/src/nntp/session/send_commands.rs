@@ -115,8 +115,11 @@ impl Session {
             let verb = if self.server.is_mode_reader_done { Verb::User } else { Verb::ModeReader };
             return vec![self.preparing_command(verb)];
         }
-        if self.server.capabilities.is_none() {
+        let Some(capabilities) = self.server.capabilities else {
             return vec![self.preparing_command(Verb::Capabilities)];
+        };
+        if capabilities.mode_reader && self.may_need_mode_reader() {
+            return vec![self.preparing_command(Verb::ModeReader)];
         }
         if self.can_deflate() {
             return vec![self.preparing_command(Verb::Compress)];

@@ -193,6 +193,125 @@ fn mode_reader_is_sent_once_after_a_rejected_command() {
     }
 }
 
+/// INN, as Debian configures it: STARTTLS is offered to readers only (RFC 3977 §5.3).
+#[test]
+fn starttls_refused_with_401_is_repeated_after_mode_reader() {
+    let prefix = "A: g 1\nS: 200 hi (transit mode)\nC: STARTTLS\nS: 401 MODE-READER\nC: MODE READER";
+    let tls = "C: STARTTLS\nS: 382 go on";
+    let article = "C: GROUP g\nC: ARTICLE 1\nS: 211 1 1 1 g\nS: 220 1\nS: .\n= head\n= done";
+    for terms in ["must", "try", "must login"] {
+        for reply in ["200 hi (reader)", "201 hi", "500 what"] {
+            let secure = format!("{prefix}\nS: {reply}\n{tls}\n= secure\nC: MODE READER\nS: 200 hi");
+            check(terms, &format!("{secure}\n{article}"));
+        }
+        check(terms, &format!("{prefix}\nS: 502 never\nX:\n= refused 502 MODE READER"));
+        check(terms, &format!("{prefix}\nS: 281 x\n= unexpected"));
+    }
+    // STARTTLS is sent twice at most. Without TLS, only `try` continues.
+    for code in ["401", "500", "502", "580"] {
+        let refused = format!("{prefix}\nS: 200 hi\nC: STARTTLS\nS: {code} no");
+        check("must", &format!("{refused}\n= refused {code} STARTTLS"));
+        check("must login", &format!("{refused}\n= refused {code} STARTTLS"));
+        check("try", &format!("{refused}\n{article}"));
+    }
+}
+
+/// Replies that arrive with the reply to STARTTLS are discarded, also the one to the second MODE READER.
+#[test]
+fn login_is_sent_only_after_tls_and_mode_reader() {
+    check(
+        "must login",
+        "A: groups
+        S: 200 hi (transit mode)
+        C: STARTTLS
+        S: 401 MODE-READER
+        C: MODE READER
+        S: 200 hi
+        C: STARTTLS
+        S: 382 go on
+        S: 200 injected
+        = secure
+        C: MODE READER
+        S: 200 hi
+        C: AUTHINFO USER me
+        S: 381 and?
+        C: AUTHINFO PASS canary
+        S: 281 in
+        C: CAPABILITIES
+        S: 101 list
+        S: READER
+        S: .
+        C: LIST ACTIVE
+        S: 215 list
+        S: .
+        = head
+        = done",
+    );
+    // A login after 480 starts TLS, which a server in transit mode refuses at first.
+    check(
+        "login",
+        "A: <a@b>
+        S: 200 hi
+        C: ARTICLE <a@b>
+        S: 480 who?
+        C: STARTTLS
+        S: 401 MODE-READER
+        C: MODE READER
+        S: 200 hi
+        C: STARTTLS
+        S: 382 go on
+        = secure
+        C: MODE READER
+        S: 200 hi
+        C: AUTHINFO USER me
+        S: 281 in
+        C: ARTICLE <a@b>
+        S: 430
+        = refused 430 ARTICLE",
+    );
+}
+
+#[test]
+fn capabilities_are_requested_again_after_mode_reader() {
+    let transit = "C: CAPABILITIES\nS: 101 list\nS: IHAVE\nS: MODE-READER\nS: .";
+    let reader = "C: MODE READER\nS: 200 hi";
+    let capabilities = "S: 101 list\nS: READER\nS: OVER\nS: COMPRESS DEFLATE\nS: .";
+    let deflate = "C: COMPRESS DEFLATE\nS: 206\n= deflate";
+    let list = "C: LIST ACTIVE\nS: 215 list\nS: .\n= head\n= done";
+    check(
+        "",
+        &format!(
+            "A: groups\nS: 200 hi\n{transit}\n{reader}\nC: CAPABILITIES\n{capabilities}\n{deflate}\n{list}"
+        ),
+    );
+    // The server does not switch modes although it offers it.
+    check("", &format!("A: groups\nS: 200 hi\n{transit}\nC: MODE READER\nS: 500 what\n{list}"));
+    check(
+        "",
+        &format!(
+            "A: over g
+            S: 200 hi
+            C: CAPABILITIES
+            C: GROUP g
+            S: 101 list
+            S: MODE-READER
+            S: .
+            S: 401 MODE-READER
+            {reader}
+            C: CAPABILITIES
+            C: GROUP g
+            {capabilities}
+            S: 211 300 1 300 g
+            {deflate}
+            C: OVER 1-300
+            S: 224 list
+            S: .
+            = head
+            = done"
+        ),
+    );
+}
+
 #[test]
 fn supported_compression_is_enabled_before_a_list() {
     let prefix = "A: groups\nS: 200 hi\nC: CAPABILITIES\nS: 101 list\nS: VERSION 2";

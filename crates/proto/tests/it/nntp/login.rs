@@ -340,7 +340,9 @@ fn closed_session_or_invalid_reply_is_an_error_at_every_step() {
         S: 500 what
         C: MODE READER
         S: 200 hi
+        C: CAPABILITIES
         C: GROUP g
+        S: 500 what
         S: 483 TLS!
         C: STARTTLS
         S: 382 go on
