@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use fetch_url_core::Url;
@@ -24,6 +25,9 @@ pub struct Meta {
     pub offset: u64,
     /// Identifies this version of the object, such as a strong ETag.
     pub validator: Option<Validator>,
+    /// A digest of the identifier of the content: the Message-ID of an article. It equals
+    /// [`FileEntry::content_id`](crate::mirror::FileEntry::content_id) if the listing states the same identifier.
+    pub content_id: Option<NonZeroU64>,
     /// `true` if a later request can fetch the rest of the object from an offset.
     pub is_resumable: bool,
     /// The media type as sent by the server, such as `text/plain`.
@@ -96,6 +100,7 @@ impl Meta {
             head: Head { size: None, modified: None, modified_nanoseconds: 0 },
             offset: 0,
             validator: None,
+            content_id: None,
             is_resumable: false,
             media_type: None,
             suggested_name: None,

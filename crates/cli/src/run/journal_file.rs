@@ -141,8 +141,7 @@ impl JournalFile {
         let (source, facts) = match transfer.entry.as_deref() {
             None => (source(transfer), String::new()),
             Some(entry) => {
-                let is_listed = has_listed_size
-                    && meta.is_none_or(|meta| has_listed_time(entry, meta) && !is_recent(entry, meta));
+                let is_listed = has_listed_size && meta.is_none_or(|meta| may_be_listed(entry, meta));
                 let facts = facts_from_listing(entry).filter(|_| is_listed);
                 let source = if is_listed { source(transfer) } else { unlisted_source(transfer).into() };
                 // `?` means that nothing is known about the version; the entry only records that this program created
@@ -235,9 +234,12 @@ fn possible_facts(meta: &Meta, file_size: u64) -> Vec<String> {
 }
 
 /// Returns `size`, and modification time and validator from the metadata of the object, or `None` if it has neither time
-/// nor validator.
+/// nor validator. The Message-ID of an article replaces them.
 fn facts_from_metadata(meta: &Meta, size: Option<u64>) -> Option<String> {
     let size = size.map_or_else(|| "-".to_owned(), |size| size.to_string());
+    if let Some(id) = meta.content_id {
+        return Some(format!("{size} article {id:016x}"));
+    }
     let is_known = meta.validator.is_some() || meta.head.modified.is_some();
     let validator = meta.validator.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
     is_known.then(|| format!("{size} {} {validator}", meta.head.modified.unwrap_or_default()))
@@ -246,7 +248,14 @@ fn facts_from_metadata(meta: &Meta, size: Option<u64>) -> Option<String> {
 /// Returns `true` if the metadata of the object show that a file of `file_size` bytes is the version in the listing.
 fn is_listed_version(entry: &FileEntry, meta: &Meta, file_size: u64) -> bool {
     let has_listed_size = entry.size.is_none_or(|size| size == file_size);
-    has_listed_size && meta.head.modified.is_some() && has_listed_time(entry, meta) && !is_recent(entry, meta)
+    has_listed_size && meta.head.modified.is_some() && may_be_listed(entry, meta)
+}
+
+/// Returns `false` if the metadata of the object show that it is not the version in the listing, or may be a later one: the
+/// number of an article may mean another one since the group was listed.
+fn may_be_listed(entry: &FileEntry, meta: &Meta) -> bool {
+    let ids = entry.content_id.zip(meta.content_id);
+    ids.is_none_or(|(listed, id)| listed == id) && has_listed_time(entry, meta) && !is_recent(entry, meta)
 }
 
 /// Returns `true` if a fetched file, whose modification time is that of the object, may be the version in the listing

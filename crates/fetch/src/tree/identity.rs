@@ -56,10 +56,17 @@ pub(super) fn path_segments(url: &HttpUrl<'_>) -> Vec<Vec<u8>> {
 }
 
 /// Returns a digest of the identifier that a listing states for the content of an entry: the Message-ID of an article.
-pub(super) fn content_id(entry: &Entry) -> Option<NonZeroU64> {
+pub(crate) fn content_id(entry: &Entry) -> Option<NonZeroU64> {
     let Details::Article(article) = &entry.details else { return None };
-    let id = Some(&article.message_id).filter(|id| !id.is_empty())?;
-    NonZeroU64::new((digest_of(id) >> 64) as u64)
+    content_id_of(&article.message_id)
+}
+
+/// Returns the digest of an identifier, or `None` if it is empty.
+pub(crate) fn content_id_of(identifier: &[u8]) -> Option<NonZeroU64> {
+    if identifier.is_empty() {
+        return None;
+    }
+    NonZeroU64::new((digest_of(identifier) >> 64) as u64)
 }
 
 /// Returns the first 128 bits of a digest.

@@ -134,6 +134,8 @@ struct Progress {
     lacks_list_active: bool,
     /// [`Event::Head`] was emitted.
     is_head_emitted: bool,
+    /// The message-id in the reply to it.
+    message_id: Option<Vec<u8>>,
 }
 
 /// The command that lists the articles of a group.
@@ -190,6 +192,12 @@ impl Session {
     /// Returns the currently selected group, if any.
     pub const fn selected(&self) -> Option<&Selected> {
         self.server.selected.as_ref()
+    }
+
+    /// Returns the message-id that the reply to the current request names, with its angle brackets. It is known from
+    /// [`Event::Head`] to [`Step::Done`]; some servers do not name it.
+    pub fn message_id(&self) -> Option<&[u8]> {
+        self.progress.message_id.as_deref()
     }
 
     /// Returns `true` if the connection is compressed. A login is no longer possible then (RFC 8054 §2.2.2).

@@ -109,6 +109,47 @@ fn articles_are_downloaded_again_after_the_group_was_renumbered() {
     }
 }
 
+/// The group was renumbered between the listing and the transfer of an article.
+#[test]
+fn article_that_is_not_the_listed_one_is_downloaded_again() {
+    let site = NntpConfig::new().group(group_with_articles(&[2, 3]));
+    let text = |id: &str| format!("Date: Sat, 28 Nov 2026 01:00:00 +0000\r\n{id}\r\nold\r\n");
+    for (reply, header) in [
+        ("3 <old@x>", "Message-ID: <old@x>\r\n"),
+        ("3 <old@x>", ""),
+        ("3", "Message-ID: <old@x>\r\n"),
+        ("3 <0>", "Message-ID: <old@x>\r\n"),
+    ] {
+        let dir = temp_dir();
+        let other = format!("220 {reply}\r\n{}.\r\n", text(header));
+        let (_server, connect_to) = start_news_server(site.clone().answer("ARTICLE 3", other.as_str()));
+        run_mirror_with_short_timeout(GROUP, dir.path(), &connect_to).assert_exit(0);
+        assert_eq!(list_tree(dir.path())[1], format!("3={}", text(header)));
+        let (server, connect_to) = start_news_server(site.clone());
+        run_mirror_with_short_timeout(GROUP, dir.path(), &connect_to).assert_exit(0);
+        assert_eq!(received_article_commands(&server), ["ARTICLE 3"], "{reply} {header}");
+        assert_articles(dir.path(), &[2, 3]);
+        run_mirror_with_short_timeout(GROUP, dir.path(), &connect_to).assert_exit(0);
+        assert_eq!(received_article_commands(&server), ["ARTICLE 3"], "{reply} {header}");
+    }
+}
+
+/// The listing stays wrong: the article is not downloaded in every run.
+#[test]
+fn article_that_the_listing_confuses_is_downloaded_once() {
+    let other = "3 <old@x>\r\nMessage-ID: <old@x>\r\n\r\n";
+    let site = NntpConfig::new()
+        .group(group_with_articles(&[2, 3]))
+        .answer("ARTICLE 3", format!("220 {other}old\r\n.\r\n"))
+        .answer("HEAD 3", format!("221 {other}.\r\n"));
+    let (server, connect_to) = start_news_server(site);
+    let dir = temp_dir();
+    for _ in 0..3 {
+        run_mirror_with_short_timeout(GROUP, dir.path(), &connect_to).assert_exit(0);
+        assert_eq!(received_article_commands(&server), ["ARTICLE 2", "ARTICLE 3"]);
+    }
+}
+
 #[test]
 fn failed_articles_and_listings_delete_nothing() {
     // An article is cancelled after the listing; the others are downloaded.

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use fetch_url_proto::nntp::{ArticleAddress, ArticlePart, GroupName, HeaderReader, NewsRequest};
-use fetch_url_proto::{Event, Rejection, Step};
+use fetch_url_proto::{Entry, Event, Rejection, Step};
 
 use super::active_request::ActiveRequest;
 use super::article_format::ArticleConverter;
@@ -20,6 +20,7 @@ use super::rejection::{is_missing_article, rejection_error};
 use super::response::{outcome, response_meta};
 use super::skipped_numbers::SkippedNumbers;
 use crate::body::TerminatorCheck;
+use crate::tree::{content_id, content_id_of};
 use crate::{Body, ByteSource, Content, Error, Outcome, Phase, Proof, Response};
 
 /// Maximum number of bytes of an article in which the Date field is searched.
@@ -27,16 +28,19 @@ const MAX_HEADER_BYTES: usize = 64 * 1024;
 /// How the end of an article is known.
 const PROOF: Proof = Proof::Proven("the final line with a single dot");
 
-/// Returns the article whose reply has arrived. If its header is requested, the header is read ahead, to get the date.
+/// Returns the article whose reply has arrived. If its header is requested, the header is read ahead, to get date and Message-ID.
 pub(super) async fn single_article(
     connection: NntpConnection,
     request: &Arc<ActiveRequest>,
 ) -> Result<Outcome, Error> {
     let plan = &request.plan;
-    let mut source = ArticleSource::new(connection, request, None);
     let mut meta = response_meta(plan);
+    meta.content_id = connection.session().message_id().and_then(content_id_of);
+    let mut source = ArticleSource::new(connection, request, None);
     if plan.options.part != ArticlePart::Body {
-        meta.head.modified = source.read_date().await?;
+        let header = source.read_header().await?;
+        meta.head.modified = header.modified;
+        meta.content_id = meta.content_id.or_else(|| content_id(&header));
     }
     let is_wanted = plan.condition.is_none_or(|condition| condition.is_met_by(meta.head.modified));
     let content =
@@ -163,7 +167,7 @@ type Handshake = Pin<Box<dyn Future<Output = Result<NntpConnection, Error>> + Se
 struct ArticleSource {
     /// Chunks that were received while the header was read.
     read_ahead: VecDeque<Bytes>,
-    /// Collects the header, while it is read for the date.
+    /// Collects the header, while it is read for date and Message-ID.
     header: Option<HeaderReader>,
     /// `None` after the end, and during a handshake.
     connection: Option<NntpConnection>,
@@ -194,8 +198,8 @@ impl ArticleSource {
         }
     }
 
-    /// Reads ahead until the end of the header and returns its date in seconds since 1970.
-    async fn read_date(&mut self) -> Result<Option<i64>, Error> {
+    /// Reads ahead until the end of the header.
+    async fn read_header(&mut self) -> Result<Entry, Error> {
         let (deadline, mut count) = (self.request.ctx.deadline, 0);
         self.header = Some(HeaderReader::new(0));
         while count < MAX_HEADER_BYTES && self.header.as_ref().is_some_and(|header| !header.is_done()) {
@@ -204,7 +208,7 @@ impl ArticleSource {
             count += chunk.len();
             self.read_ahead.push_back(chunk);
         }
-        Ok(self.header.take().and_then(|header| header.finish().modified))
+        Ok(self.header.take().unwrap_or_else(|| HeaderReader::new(0)).finish())
     }
 
     /// Returns the next chunk in the requested format, or `None` at the end.

@@ -8,6 +8,7 @@ use super::connection::{NntpConnection, unexpected_step_error};
 use super::plan::NewsOperation;
 use super::rejection::rejection_error;
 use super::response::response_meta;
+use crate::tree::content_id_of;
 use crate::{Code, Content, Error, Outcome, Phase, Response};
 
 /// Maximum size of the header of an article in bytes.
@@ -19,6 +20,7 @@ pub(super) async fn read_head(
     request: &ActiveRequest,
 ) -> Result<Outcome, Error> {
     let ActiveRequest { plan, ctx, .. } = request;
+    let named_id = connection.session().message_id().and_then(content_id_of);
     let (mut header, mut groups) = (Vec::new(), 0_u64);
     loop {
         match ctx.deadline.bound(Phase::Reply, connection.step()).await? {
@@ -40,6 +42,8 @@ pub(super) async fn read_head(
             meta.fields = parse_header_fields(&header).into_iter().collect();
             let date = meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("date"));
             meta.head.modified = date.and_then(|(_, value)| parse_article_date(value));
+            let id = meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("message-id"));
+            meta.content_id = named_id.or_else(|| content_id_of(id.map_or(b"", |(_, value)| value)));
         }
         NewsOperation::ListGroups(_) => {
             meta.fields.push(("Groups".to_owned(), groups.to_string().into()));

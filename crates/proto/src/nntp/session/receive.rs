@@ -208,6 +208,7 @@ impl Session {
             return Err(reply.unexpected_error("the article that was asked for"));
         }
         self.block = Some(Block::article(*part));
+        self.progress.message_id = named_message_id(reply).map(<[u8]>::to_vec);
         self.emit_head();
         Ok(())
     }
@@ -293,6 +294,11 @@ const fn article_code(verb: Verb) -> u16 {
         Verb::Body => 222,
         _ => 220,
     }
+}
+
+/// Returns the message-id in the reply to ARTICLE, HEAD or BODY. A server that does not know it sends `<0>` or another text.
+fn named_message_id(reply: &Reply) -> Option<&[u8]> {
+    reply.words().nth(1).filter(|word| word.starts_with(b"<") && word.ends_with(b">") && *word != b"<0>")
 }
 
 /// Returns `true` if the reply is for the requested article, or does not identify an article.
