@@ -33,7 +33,7 @@ mod wrap;
 pub(crate) mod write_out;
 pub(crate) mod written_file;
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +49,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use error_json::error_value;
 use hint::hint_text;
-pub(crate) use stdio::{print_stderr, print_stdout_bytes, reset_colours};
+pub(crate) use stdio::{print_stderr, print_stdout, print_stdout_bytes, reset_colours, status_of_print};
 use terminal::field_bytes;
 
 pub(crate) use usage::print_clap_error;
@@ -207,19 +207,14 @@ pub(crate) fn print_found_urls<'t>(urls: impl Iterator<Item = FoundUrl<'t>>, as_
         lines.push_str(&line);
         lines.push('\n');
         if lines.len() >= MAX_LINES_BYTES {
-            if !print_stdout(&lines) {
-                return 23;
+            let written = print_stdout(&lines);
+            if written.is_err() {
+                return status_of_print(written, 0);
             }
             lines.clear();
         }
     }
-    if print_stdout(&lines) { 0 } else { 23 }
-}
-
-/// Writes to standard output. Returns `false` if its reader has closed it.
-pub(crate) fn print_stdout(text: &str) -> bool {
-    let _guard = stall::begin_write();
-    io::stdout().write_all(text.as_bytes()).is_ok()
+    status_of_print(print_stdout(&lines), 0)
 }
 
 /// Prints a note.

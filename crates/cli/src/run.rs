@@ -267,12 +267,9 @@ fn report_log_failure() -> u8 {
 /// for `-`. Returns the exit status.
 fn keep_cookies(run: &Run) -> u8 {
     let (Some(jar), Some(path)) = (run.cookies(), &run.cookie_file) else { return 0 };
-    let written = if path.as_os_str() == "-" {
-        let _guard = stall::begin_write();
-        std::io::Write::write_all(&mut std::io::stdout(), &jar.to_netscape())
-            .map_err(|error| Error::new(Code::SinkFailed, Phase::Deliver, error.to_string()))
-    } else {
-        fetch_url::internal::write_private(path, &jar.to_netscape())
-    };
+    if path.as_os_str() == "-" {
+        return render::status_of_print(render::print_stdout_bytes(&jar.to_netscape()), 0);
+    }
+    let written = fetch_url::internal::write_private(path, &jar.to_netscape());
     written.map_or_else(|error| render::print_error(&error, None), |()| 0)
 }

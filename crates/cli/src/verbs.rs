@@ -106,5 +106,5 @@ fn read_text(path: Option<&Path>) -> Result<String, Error> {
 
 /// Prints the completion script for a shell. Returns the exit status.
 pub(crate) fn completions(shell: clap_complete::Shell) -> u8 {
-    if render::print_stdout(&completion_script(shell)) { 0 } else { 23 }
+    render::status_of_print(render::print_stdout(&completion_script(shell)), 0)
 }

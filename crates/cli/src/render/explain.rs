@@ -7,7 +7,7 @@ use fetch_url_proto::text::sanitise;
 use serde_json::{Value, json};
 
 use super::json::json_line;
-use super::{print_stderr, print_stdout};
+use super::{print_stderr, print_stdout, status_of_print};
 
 /// Width of the column of part names.
 const NAME_WIDTH: usize = 10;
@@ -48,7 +48,7 @@ pub(crate) fn print_explanation_text(
         shown.push_str(&format!("  note: {}{place}\n", note.kind()));
     }
     let status = append_commands(&mut shown, explained, parsed);
-    if print_stdout(&shown) { status } else { 23 }
+    status_of_print(print_stdout(&shown), status)
 }
 
 /// Appends the support for the scheme and the commands that would be sent. Returns the exit status.
@@ -117,7 +117,7 @@ pub(crate) fn print_explanation_json(
             error.exit_status()
         }
     };
-    if print_stdout(&format!("{}\n", json_line(&value))) { status } else { 23 }
+    status_of_print(print_stdout(&format!("{}\n", json_line(&value))), status)
 }
 
 /// Returns the value of the JSON key `standing`.

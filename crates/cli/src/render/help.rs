@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use clap::{Arg, Command};
 
-use super::print_stdout;
 use super::stdio::print_stderr;
+use super::stdio::{print_stdout, status_of_print};
 
 /// The first line of `-h`, with all sub-commands that are built.
 const USAGE: &str = if cfg!(feature = "queue") {
@@ -75,7 +75,7 @@ pub(crate) fn print_short_help(command: &mut Command, arguments: &[OsString]) ->
 }
 
 fn print(text: &str) -> u8 {
-    if print_stdout(text) { 0 } else { 23 }
+    status_of_print(print_stdout(text), 0)
 }
 
 /// Returns the name of a group for `--help GROUP`: the first word of its heading.

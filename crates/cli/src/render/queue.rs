@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _};
 
-use fetch_url::{Code, Error, Phase};
+use fetch_url::Error;
 use fetch_url_proto::text::sanitise;
 use fetch_url_queue::{AddCounts, FailedLine, Outcome, RetryCounts, Status};
 use indicatif::BinaryBytes;
@@ -26,7 +26,7 @@ pub(crate) fn print_progress(counts: &AddCounts) {
 /// Fails if standard output cannot be written to, as all functions of this file.
 pub(crate) fn print_added(counts: &AddCounts) -> Result<(), Error> {
     let AddCounts { added, waiting, done, failed, .. } = counts;
-    print(&format!(
+    print_stdout(&format!(
         "added {added}; already waiting {waiting}; already done {done}; already failed {failed}\n"
     ))?;
     if *failed > 0 {
@@ -38,7 +38,7 @@ pub(crate) fn print_added(counts: &AddCounts) -> Result<(), Error> {
 /// Prints the result of `queue failed --retry`.
 pub(crate) fn print_retried(counts: RetryCounts) -> Result<(), Error> {
     let RetryCounts { added, waiting, done, .. } = counts;
-    print(&format!("added {added} again; already waiting {waiting}; already done {done}\n"))?;
+    print_stdout(&format!("added {added} again; already waiting {waiting}; already done {done}\n"))?;
     if counts.kept > 0 {
         let kept = counts.kept;
         print_note(&format!(
@@ -62,17 +62,17 @@ pub(crate) fn print_failed(failed: &FailedLine) -> Result<(), Error> {
         text.push_str(&line.to_list_line());
         text.push('\n');
     }
-    print(&text)
+    print_stdout(&text)
 }
 
 /// Prints the status. With `is_repeated`, text replaces the text before it on a terminal. JSON is one line for each status.
 pub(crate) fn print_status(status: &Status, format: StatusFormat, is_repeated: bool) -> Result<(), Error> {
     match format {
-        StatusFormat::Json => print(&format!("{}\n", status_json(status))),
+        StatusFormat::Json => print_stdout(&format!("{}\n", status_json(status))),
         StatusFormat::Text if is_repeated => {
-            print(&repeated(&status_text(status), io::stdout().is_terminal()))
+            print_stdout(&repeated(&status_text(status), io::stdout().is_terminal()))
         }
-        StatusFormat::Text => print(&status_text(status)),
+        StatusFormat::Text => print_stdout(&status_text(status)),
     }
 }
 
@@ -122,13 +122,6 @@ fn status_text(status: &Status) -> String {
         let _ = writeln!(text, "backing off {}: {} s", sanitise(host.host.as_bytes()), host.seconds);
     }
     text
-}
-
-fn print(text: &str) -> Result<(), Error> {
-    if print_stdout(text) {
-        return Ok(());
-    }
-    Err(Error::new(Code::SinkFailed, Phase::Deliver, "standard output cannot be written to"))
 }
 
 #[cfg(test)]

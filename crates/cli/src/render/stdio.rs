@@ -50,11 +50,37 @@ pub(crate) fn reset_colours() {
     write_stderr("\x1b[0m");
 }
 
-/// Writes `bytes` to standard output at once. Returns `false` if its reader has closed it.
-pub(crate) fn print_stdout_bytes(bytes: &[u8]) -> bool {
+/// Writes `text` to standard output at once.
+///
+/// # Errors
+/// As for [`print_stdout_bytes`].
+pub(crate) fn print_stdout(text: &str) -> Result<(), Error> {
+    print_stdout_bytes(text.as_bytes())
+}
+
+/// Writes `bytes` to standard output at once.
+///
+/// # Errors
+/// [`Code::SinkFailed`] if it cannot be written to. [`Error::is_broken_pipe`] is `true` if its reader has closed it.
+pub(crate) fn print_stdout_bytes(bytes: &[u8]) -> Result<(), Error> {
     let _guard = stall::begin_write();
     let mut stdout = io::stdout();
-    stdout.write_all(bytes).and_then(|()| stdout.flush()).is_ok()
+    stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(stdout_error)
+}
+
+/// Returns the error of a failed write to standard output.
+pub(crate) fn stdout_error(error: io::Error) -> Error {
+    Error::new(Code::SinkFailed, Phase::Deliver, format!("standard output: {error}")).with_source(error)
+}
+
+/// Returns `status` after a successful write to standard output. Otherwise reports the error, unless the reader has closed
+/// standard output, and returns its exit status.
+pub(crate) fn status_of_print(written: Result<(), Error>, status: u8) -> u8 {
+    let Err(error) = written else { return status };
+    if !error.is_broken_pipe() {
+        print_stderr(&format!("fetch-url: {error}\n"));
+    }
+    error.exit_status()
 }
 
 /// Returns standard output as a file, so that the kernel can copy into it.

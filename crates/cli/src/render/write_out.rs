@@ -12,7 +12,7 @@ use fetch_url::{Error, Meta};
 use serde_json::{Map, Value, json};
 
 use super::json::json_line;
-use super::stdio::{print_stderr, write_stderr};
+use super::stdio::{print_stderr, status_of_print, write_stderr};
 use super::terminal::field_text;
 use super::written_file::open_written;
 use crate::error::usage_error;
@@ -51,30 +51,29 @@ impl WriteOut {
         self.0.iter().filter_map(path).collect()
     }
 
-    /// Writes the text for a transfer; `print` prints to standard output. Returns `false` if the reader of standard output
-    /// has closed it, or a file cannot be written.
-    pub(crate) fn write(&self, report: &TransferReport, print: impl Fn(&[u8]) -> bool) -> bool {
-        let mut is_read = true;
+    /// Writes the text for a transfer; `print` prints to standard output. Errors are reported; returns `false` after one.
+    pub(crate) fn write(&self, report: &TransferReport, print: impl Fn(&[u8]) -> Result<(), Error>) -> bool {
+        let mut is_written = true;
         let (mut text, mut stream) = (String::new(), &Stream::Stdout);
         for piece in &self.0 {
             match piece {
                 Piece::OnError if report.error.is_none() => break,
                 Piece::OnError => {}
                 Piece::To(other) => {
-                    is_read &= write_to_stream(&std::mem::take(&mut text), stream, &print);
+                    is_written &= write_to_stream(&std::mem::take(&mut text), stream, &print);
                     stream = other;
                 }
                 piece => text.push_str(&piece.shown(report)),
             }
         }
-        write_to_stream(&text, stream, &print) && is_read
+        write_to_stream(&text, stream, &print) && is_written
     }
 }
 
-/// Writes to a stream. Returns `false` if its reader has closed it, or if a file cannot be written.
-fn write_to_stream(text: &str, stream: &Stream, print: impl Fn(&[u8]) -> bool) -> bool {
+/// Writes to a stream. Reports an error and returns `false`, without a message if the reader of standard output has closed it.
+fn write_to_stream(text: &str, stream: &Stream, print: impl Fn(&[u8]) -> Result<(), Error>) -> bool {
     match stream {
-        Stream::Stdout => print(text.as_bytes()),
+        Stream::Stdout => status_of_print(print(text.as_bytes()), 0) == 0,
         Stream::Stderr => {
             // The format is the user's own, with tabs and colours.
             write_stderr(text);

@@ -298,8 +298,7 @@ impl Batch {
     /// Deletes a file of a mirror with `remove` and reports it; with `--dry-run`, only prints its path.
     fn delete_file(&self, path: &str, remove: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         if self.run.options.is_dry_run {
-            render::dry_run::print_delete(path, self.run.options.format);
-            return Ok(());
+            return render::dry_run::print_delete(path, self.run.options.format);
         }
         remove()?;
         self.report_deleted(path);
@@ -336,6 +335,8 @@ impl Batch {
                 totals.deleted = deleted;
                 0
             }
+            // The lines of --dry-run.
+            Err(error) if error.is_broken_pipe() => error.exit_status(),
             Err(error) => {
                 totals.failed += 1;
                 render::print_error(&error, None)
@@ -356,11 +357,8 @@ impl Batch {
         {
             summary::print_summary(&totals, run.journal.is_some() && run.mirror.is_none());
         }
-        match self.first_failure.get().1 {
-            0 if failure == 0 && run.stdout_lock.has_lost_text() => 23,
-            0 => failure,
-            status => status,
-        }
+        let lost = render::status_of_print(run.stdout_lock.take_lost_text(), 0);
+        [self.first_failure.get().1, failure, lost].into_iter().find(|&status| status != 0).unwrap_or(0)
     }
 
     /// Reports the start of a transfer.

@@ -20,10 +20,7 @@ pub(super) fn dump_header(meta: &Meta, number: usize, run: &Run) -> Result<(), E
         if run.log.stdout_is_terminal {
             text = sanitise_text(&text).into_bytes();
         }
-        return match run.stdout_lock.print(number, &text) {
-            true => Ok(()),
-            false => Err(failed(path, io::ErrorKind::BrokenPipe.into())),
-        };
+        return run.stdout_lock.print(number, &text);
     }
     let mut dumped = run.dumped_headers.borrow_mut();
     write_dumped(path, &mut dumped, &text).map_err(|error| failed(path, error))
@@ -46,10 +43,7 @@ pub(super) fn save_etag(meta: Option<&Meta>, number: usize, run: &Run) -> Result
     let field = meta.and_then(|meta| meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag")));
     let text = field.map_or_else(Vec::new, |(_, value)| [&value[..], b"\n"].concat());
     if path.as_os_str() == "-" {
-        return match run.stdout_lock.print(number, &text) {
-            true => Ok(()),
-            false => Err(failed(path, io::ErrorKind::BrokenPipe.into())),
-        };
+        return run.stdout_lock.print(number, &text);
     }
     let mut options = OpenOptions::new();
     let opened = open_written(path, options.create(true).write(true).truncate(true));

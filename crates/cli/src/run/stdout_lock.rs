@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use fetch_url::Error;
 use fetch_url::internal::HostPermit;
 use tokio::sync::{Mutex, MutexGuard};
 
@@ -16,8 +17,8 @@ pub(super) struct StdoutLock {
     owner: Cell<Option<usize>>,
     /// The texts of other transfers. They are printed when the lock is released.
     waiting: RefCell<Vec<u8>>,
-    /// The reader has closed standard output, so that a text was lost.
-    has_lost_text: Cell<bool>,
+    /// The error by which a text that had to wait was lost.
+    lost_text: RefCell<Option<Error>>,
 }
 
 /// The guard of one transfer. Dropping it releases the lock.
@@ -39,27 +40,32 @@ impl StdoutLock {
         StdoutGuard { stdout: self, _guard: guard }
     }
 
-    /// Prints a text of the transfer `number`; if another transfer holds the lock, when that is released. Returns `false` if
-    /// the reader has closed standard output.
-    pub(super) fn print(&self, number: usize, text: &[u8]) -> bool {
+    /// Prints a text of the transfer `number`; if another transfer holds the lock, when that is released.
+    ///
+    /// # Errors
+    /// As for [`render::print_stdout_bytes`], unless the text has to wait.
+    pub(super) fn print(&self, number: usize, text: &[u8]) -> Result<(), Error> {
         if self.owner.get().is_some_and(|owner| owner != number) {
             self.waiting.borrow_mut().extend_from_slice(text);
-            return true;
+            return Ok(());
         }
         render::print_stdout_bytes(text)
     }
 
-    /// Returns `true` if a text that had to wait was lost.
-    pub(super) fn has_lost_text(&self) -> bool {
-        self.has_lost_text.get()
+    /// Returns the first error by which a text that had to wait was lost.
+    ///
+    /// # Errors
+    /// As for [`render::print_stdout_bytes`].
+    pub(super) fn take_lost_text(&self) -> Result<(), Error> {
+        self.lost_text.take().map_or(Ok(()), Err)
     }
 }
 
 impl Drop for StdoutGuard<'_> {
     fn drop(&mut self) {
         let waiting = self.stdout.waiting.take();
-        if !waiting.is_empty() && !render::print_stdout_bytes(&waiting) {
-            self.stdout.has_lost_text.set(true);
+        if let (false, Err(error)) = (waiting.is_empty(), render::print_stdout_bytes(&waiting)) {
+            self.stdout.lost_text.borrow_mut().get_or_insert(error);
         }
         self.stdout.owner.set(None);
     }

@@ -111,9 +111,37 @@ fn full_device_exits_with_23() {
         run_shell("\"$F\" \"$1\" >/dev/full", [&url]).assert_exit(23).assert_stderr_contains("fetch-url: ");
         run_fetch_url(["-o", "/dev/full", &url]).assert_exit(23).assert_stderr_contains("fetch-url: ");
     }
-    run_shell("\"$F\" explain http://h/ >/dev/full", [""]).assert_exit(23);
-    run_shell("echo http://h/ | \"$F\" extract >/dev/full", [""]).assert_exit(23);
     assert!(!Path::new("/dev/full.fetch-url.part").exists());
+}
+
+#[test]
+fn text_for_a_full_standard_output_exits_with_23_and_one_line() {
+    let directory = temp_dir();
+    fs::write(directory.path().join("file"), "http://h/").expect("a file");
+    let path = path_text(directory.path());
+    for command in [
+        "explain http://h/",
+        "explain --json http://h/",
+        "extract \"$1/file\"",
+        "completions bash",
+        "--help",
+        "--help all",
+        "--version",
+        "-h",
+        "-w '%{url}' \"file://$1/file\" -o /dev/null",
+        "-D - \"file://$1/file\" -o /dev/null",
+        "-I \"file://$1/file\"",
+        "-s -S --dry-run \"file://$1/file\" -o x",
+        "-c - \"file://$1/file\" -o /dev/null",
+    ] {
+        let result = run_shell(&format!("exec \"$F\" {command} >/dev/full"), [path]);
+        let lines = result.assert_exit(23).stderr.lines().count();
+        assert_eq!(lines, 1, "{command}: {}", result.stderr);
+        result.assert_stderr_contains("No space left on device");
+        // Nothing is printed if the reader has closed the pipe.
+        let script = format!("{{ sleep 0.1; exec \"$F\" {command}; }} | true");
+        assert_eq!(run_shell(&script, [path]).stderr, "", "{command}");
+    }
 }
 
 #[test]
