@@ -24,17 +24,31 @@ const COUNTED_LIMIT: u64 = 256;
 /// [`Code::SinkFailed`] if there are too few for one transfer.
 pub(super) fn limit_parallelism(mut invocation: Invocation) -> Result<Invocation, Error> {
     let (parallel, segments) = (invocation.parallel as u64, u64::from(invocation.options.segments));
-    let free = free_descriptors(RUN_NEEDS + parallel.saturating_mul(TRANSFER_NEEDS + segments));
-    if free < RUN_NEEDS + MIN_TRANSFER_NEEDS {
-        let needed = RUN_NEEDS + MIN_TRANSFER_NEEDS;
+    let run_needs = run_needs(&invocation);
+    let free = free_descriptors(run_needs + parallel.saturating_mul(TRANSFER_NEEDS + segments));
+    let needed = run_needs + MIN_TRANSFER_NEEDS;
+    if free < needed {
         let detail = format!("too few file descriptors: {free} are free, {needed} are needed");
         let error = Error::new(Code::SinkFailed, Phase::Plan, detail);
         return Err(error.with_hint("raise the limit with `ulimit -n`"));
     }
-    let (parallel, segments) = fitting(free - RUN_NEEDS, parallel, segments);
+    let (parallel, segments) = fitting(free - run_needs, parallel, segments);
     invocation.options.segments = u16::try_from(segments).unwrap_or(u16::MAX);
     invocation.parallel = usize::try_from(parallel).unwrap_or(usize::MAX);
     Ok(invocation)
+}
+
+/// Returns the number of descriptors that the run opens besides those of its transfers. The files of `--events` and of
+/// `--input-file` are open already.
+fn run_needs(invocation: &Invocation) -> u64 {
+    let files = [
+        invocation.journal.is_some(),
+        // The directory of a file.
+        invocation.mirror.is_some(),
+        invocation.log.trace.is_some(),
+        invocation.options.dump_header.is_some(),
+    ];
+    files.into_iter().fold(RUN_NEEDS, |needs, is_opened| needs + u64::from(is_opened))
 }
 
 /// Returns the numbers of parallel transfers and of segments for which `free` descriptors are enough.

@@ -30,3 +30,38 @@ fn too_few_descriptors_exit_23_with_a_hint() {
     }
     assert_eq!(server.connections(), 0);
 }
+
+#[test]
+fn mirror_and_batch_with_few_descriptors_complete_or_exit_23_with_a_hint() {
+    let server = http_server(|request| {
+        match request.target.as_slice() {
+        b"/" => HttpResponse::new(200).header("Content-Type", "text/html").body(
+            "<title>Index of /</title><a href=a>a</a> 28-Nov-2026 01:00 1<br><a href=b>b</a> 28-Nov-2026 01:00 1",
+        ),
+        _ => HttpResponse::new(200).body("x"),
+    }
+    });
+    for command in [
+        "mirror \"$1\" files",
+        "mirror -Z --trace trace --events events \"$1\" files",
+        "-Z --input-file list --create-dirs --output-dir files",
+        "-Z --input-file list --create-dirs --output-dir files --trace trace -D heads",
+    ] {
+        let mut completed = 0;
+        for limit in 12..=24 {
+            let dir = temp_dir();
+            let script = format!(
+                "ulimit -n {limit}; cd \"$2\"; echo \"${{1}}a\" >list; exec \"$F\" {command} --retry 0"
+            );
+            let result = run_shell(&script, [server.url(""), dir.path().display().to_string()]);
+            if result.exit == 0 {
+                assert!(dir.path().join("files/a").exists(), "{command} {limit}");
+                completed += 1;
+            } else {
+                result.assert_exit(23).assert_stderr_contains("too few file descriptors");
+                assert_eq!(completed, 0, "{command} {limit}");
+            }
+        }
+        assert_ne!(completed, 0, "{command}");
+    }
+}
