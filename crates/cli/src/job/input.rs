@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::line_source::{Line, LineSource};
-use super::transfer::{Output, Transfer};
+use super::transfer::{Output, Transfer, lacks_file_name};
 use crate::error::usage_error;
 use crate::stdin::stdin_for;
 
@@ -129,6 +129,9 @@ fn transfer(line: &str, directory: Option<&Path>, rest: &Output) -> Result<Optio
     let mut urls = fields.next().unwrap_or_default().split_whitespace().map(str::to_owned);
     let Some(url) = urls.next() else { return Err("no URL before the first TAB".to_owned()) };
     let output = match fields.next().filter(|name| !name.is_empty()) {
+        Some(name) if lacks_file_name(Path::new(name)) => {
+            return Err(format!("{name}: the name of a file is missing"));
+        }
         Some(name) => Output::File(directory.map_or_else(|| PathBuf::from(name), |own| own.join(name))),
         None => rest.clone(),
     };
@@ -195,7 +198,7 @@ mod tests {
         let all = read(&line).expect("a line").expect("a transfer");
         assert_eq!(all.output, Output::File("d/a b.txt".into()));
         assert!(all.alternatives == ["ftp://h/a"] && all.checksum.is_some());
-        for line in ["\tx", "http://h/a\tx\tmd5:0", "http://h/a\tx\t\ty"] {
+        for line in ["\tx", "http://h/a\tx\tmd5:0", "http://h/a\tx\t\ty", "http://h/a\tx/", "http://h/a\t/"] {
             assert!(read(line).is_err(), "{line:?}");
         }
     }

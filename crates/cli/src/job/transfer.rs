@@ -91,9 +91,14 @@ pub(crate) enum Output {
     },
 }
 
+/// Returns `true` if `path` ends with a slash: it names a directory, but no file.
+pub(super) fn lacks_file_name(path: &Path) -> bool {
+    path.as_os_str().as_bytes().ends_with(b"/")
+}
+
 /// Pairs URLs and outputs: the first `-o` or `-O` belongs to the first URL, as in curl.
 pub(super) fn transfers(flags: &FetchFlags, given: &GivenOptions) -> Result<Vec<Transfer>, Error> {
-    if let Some(path) = flags.output.iter().find(|path| path.as_os_str().as_bytes().ends_with(b"/")) {
+    if let Some(path) = flags.output.iter().find(|path| lacks_file_name(path)) {
         return Err(usage_error(format!("-o {}: the name of a file is missing", path.display())).with_hint(
             format!("--output-dir {} -O names the file like the last part of the URL", path.display()),
         ));

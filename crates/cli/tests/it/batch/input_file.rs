@@ -183,3 +183,17 @@ fn byte_order_mark_at_the_start_of_a_list_is_skipped() {
     result.assert_exit(3);
     run_input_file(dir.path(), "\u{feff}# a comment\n", &[]).assert_exit(0);
 }
+
+#[test]
+fn file_name_that_ends_with_a_slash_exits_with_2() {
+    let server = start_server();
+    for directory in ["", "sub"] {
+        let dir = temp_dir();
+        fs::create_dir_all(dir.path().join(directory)).expect("a directory");
+        let line = format!("{}\tsub/\n", server.url("/a"));
+        let result = run_input_file(dir.path(), &line, &["--create-dirs"]);
+        result.assert_exit(2).assert_stderr_contains("the name of a file is missing");
+        assert_eq!(dir.path().join("sub").exists(), !directory.is_empty());
+    }
+    assert_eq!(server.connections(), 0);
+}
