@@ -1,9 +1,18 @@
 //! Checksums that the caller gives, or that a checksum list (such as `SHA256SUMS`) contains.
 
 use std::fmt;
+use std::fs::File;
+use std::io;
+use std::path::Path;
 use std::str::FromStr;
 
+use tokio::task::spawn_blocking;
+
+use crate::sink::digest::Digest;
 use crate::{Algorithm, Code, Error, Phase};
+
+/// The number of bytes of a file that are hashed at once. A cancelled computation ends after them.
+const MAX_HASHED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The checksum that an object must have: an algorithm and its digest. It parses from `sha256:HEX`; MD5, SHA-1,
 /// SHA-256, SHA-384 and SHA-512 are supported.
@@ -80,6 +89,26 @@ impl Checksum {
             return Err(Error::new(Code::ChecksumMismatch, Phase::Plan, detail));
         }
         Ok(first)
+    }
+
+    /// Returns `true` if the file at `path` has this checksum. The whole file is read, on a thread for blocking work.
+    ///
+    /// # Errors
+    /// Those of opening and reading the file.
+    pub async fn matches_file(&self, path: &Path) -> io::Result<bool> {
+        let (path, mut digest) = (path.to_owned(), Digest::new(self.algorithm));
+        let mut file = spawn_blocking(move || File::open(path)).await.map_err(io::Error::other)??;
+        loop {
+            let hash_part = move || -> io::Result<_> {
+                let count = digest.update_up_to(&mut file, MAX_HASHED_BYTES)?;
+                Ok((count, file, digest))
+            };
+            let count;
+            (count, file, digest) = spawn_blocking(hash_part).await.map_err(io::Error::other)??;
+            if count < MAX_HASHED_BYTES {
+                return Ok(self.hex == digest.hex());
+            }
+        }
     }
 
     /// Compares the checksum with the digest `found`.

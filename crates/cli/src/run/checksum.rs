@@ -1,5 +1,6 @@
 //! The required checksum of a transfer: from the caller, or from a list.
 
+use std::path::Path;
 use std::rc::Rc;
 
 use fetch_url::url::{PercentEncoded, Url, mask_password, parse, resolve_reference};
@@ -7,6 +8,7 @@ use fetch_url::{Checksum, Code, Content, Error, Phase, Request};
 
 use super::checksum_lists::ChecksumList;
 use super::context::Run;
+use super::notes;
 use super::output::name_of;
 use crate::error::usage_error;
 use crate::job::Transfer;
@@ -28,6 +30,38 @@ const DIRECTORY_LIST_NAMES: [&str; 8] = [
 const FILE_LIST_SUFFIXES: [&str; 4] = [".sha256", ".sha512", ".sha1", ".md5"];
 /// Suffixes of signatures of lists.
 const SIGNATURE_SUFFIXES: [&str; 4] = [".asc", ".gpg", ".sig", ".sign"];
+
+/// Returns `true` if an existing file that need not be fetched must have the required checksum. A journal of a batch contains
+/// the checksums of its lines, so that these are not compared again.
+pub(super) fn must_check_existing(transfer: &Transfer, run: &Run) -> bool {
+    let options = &run.options.checksum;
+    let has_checksum = options.checksum.is_some() || options.checksum_from.is_some();
+    let is_recorded = run.journal.is_some() && transfer.entry.is_none() && !run.options.skips_existing;
+    let is_required = if transfer.checksum.is_some() { !is_recorded } else { has_checksum };
+    is_required && !run.options.is_dry_run
+}
+
+/// Returns `true` if the existing file at `path` has the required checksum or needs none. A file that cannot be read does
+/// not have it.
+///
+/// # Errors
+/// Those of [`expected`].
+pub(super) async fn is_checked(
+    path: &Path,
+    request: &Request,
+    transfer: &Transfer,
+    run: &Run,
+) -> Result<bool, Error> {
+    if !must_check_existing(transfer, run) {
+        return Ok(true);
+    }
+    let Some(checksum) = expected(request, transfer, run).await? else { return Ok(true) };
+    let is_equal = checksum.matches_file(path).await.unwrap_or(false);
+    if !is_equal {
+        notes::note_wrong_checksum(transfer, run);
+    }
+    Ok(is_equal)
+}
 
 /// Returns the required checksum, if there is one.
 pub(super) async fn expected(

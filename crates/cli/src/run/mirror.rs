@@ -17,11 +17,12 @@ use fetch_url::{Code, Error};
 use fetch_url_proto::PageLink;
 use tokio::sync::Notify;
 
+use super::checksum::must_check_existing;
 use super::context::Run;
 use super::delete_extraneous::ListedNames;
 use super::directory_listing::{fetch_listing, is_unlisted_earlier_entry, why_untrusted};
 use super::file_queue::{FileQueue, transfer_of};
-use super::output::keeps_existing;
+use super::output::{current_file, keep};
 use super::output_paths::Reserved;
 use super::page_walk::{PageWalk, SavedPage, read_links};
 use super::work::{PlannedTransfer, Work};
@@ -365,13 +366,16 @@ impl MirrorWalker {
     }
 }
 
-/// Returns `true` if the journal contains the file and it is unchanged, or if the file exists and `--skip-existing` is
-/// set.
+/// Returns `true` if the journal has the unchanged file, or if it exists and `--skip-existing` is set. A file whose
+/// checksum must be compared is left to its transfer.
 fn is_done(transfer: &Transfer, run: &Run, job: &MirrorJob) -> bool {
     let is_directory =
         |entry: &FileEntry| entry.may_be_directory() && job.directory.join(&entry.path).is_dir();
-    if transfer.entry.as_deref().is_some_and(is_directory) {
+    if transfer.entry.as_deref().is_some_and(is_directory)
+        || !transfer.is_excluded_file() && must_check_existing(transfer, run)
+    {
         return false;
     }
-    matches!(&transfer.output, Output::File(path) if keeps_existing(transfer, path, Reserved::First, run))
+    let Output::File(path) = &transfer.output else { return false };
+    current_file(transfer, path, run).is_some_and(|file| keep(&file, Reserved::First, run))
 }

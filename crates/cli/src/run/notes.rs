@@ -46,6 +46,15 @@ pub(super) fn note_unreadable_date(transfer: &Transfer, run: &Run) {
     }
 }
 
+/// Notes that an existing file is fetched again because it does not have the required checksum.
+pub(super) fn note_wrong_checksum(transfer: &Transfer, run: &Run) {
+    if !run.log.is_silent {
+        let note = "the existing file does not have the required checksum, and is fetched again";
+        let url = shown_url(&transfer.url);
+        run.progress.suspend_while(|| render::print_note_for(&url, note, run.options.format));
+    }
+}
+
 /// Prints the notes of a receipt and, unless the object was shown on the terminal (`is_read_now`), the missing
 /// terminator.
 pub(super) fn print_notes(receipt: &Receipt, run: &Run, is_read_now: bool) {

@@ -1,7 +1,7 @@
 //! Chooses the output of a transfer: its file name, whether it must be fetched, and the sink. The file name is chosen before
 //! the request, or after the response if the server names the file (`-J`).
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
 use fetch_url::output::{FileOptions, FileSink, Sink, file_name, safe_name};
@@ -76,21 +76,22 @@ pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run
     run.output_paths.reserve(path, number, &transfer.url, transfer.checksum.as_ref())
 }
 
-/// Returns `true` if the file need not be fetched: it exists and `--skip-existing` is set, or the journal contains it, or
-/// an earlier line of the batch has fetched it.
-///
-/// A file that this run has already written or kept under another name, such as `x` and `X` on a case-insensitive file
-/// system, does not count.
-pub(super) fn keeps_existing(transfer: &Transfer, path: &Path, reserved: Reserved, run: &Run) -> bool {
-    if reserved == (Reserved::Repeated { is_finished: true }) && run.journal.is_some() {
-        return path.is_file();
-    }
+/// Returns `true` if an earlier line of the batch has fetched the file.
+pub(super) fn is_fetched(path: &Path, reserved: Reserved, run: &Run) -> bool {
+    reserved == (Reserved::Repeated { is_finished: true }) && run.journal.is_some() && path.is_file()
+}
+
+/// Returns the file if it need not be fetched: it exists and `--skip-existing` is set, or the journal contains it.
+pub(super) fn current_file(transfer: &Transfer, path: &Path, run: &Run) -> Option<Metadata> {
     let existing = run.options.skips_existing.then(|| fs::metadata(path).ok()).flatten();
     let journal = run.journal.as_ref().filter(|journal| journal.has_earlier_entries());
-    let kept = existing.or_else(|| journal?.unchanged_file(transfer, path));
-    kept.is_some_and(|file| {
-        reserved.is_repeated() || run.has_single_transfer() || run.output_paths.add_kept(&file)
-    })
+    existing.or_else(|| journal?.unchanged_file(transfer, path))
+}
+
+/// Records that an existing file is kept. Returns `false` if this run has already written or kept it under another name,
+/// such as `x` and `X` on a case-insensitive file system.
+pub(super) fn keep(file: &Metadata, reserved: Reserved, run: &Run) -> bool {
+    reserved.is_repeated() || run.has_single_transfer() || run.output_paths.add_kept(file)
 }
 
 /// Opens the file of a transfer. Files of a mirror stay below its directory, even if it contains symbolic links.

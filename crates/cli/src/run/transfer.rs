@@ -152,7 +152,8 @@ pub(super) fn record_redirect(transfer: &Transfer, meta: &Meta, report: &mut Tra
 }
 
 /// Returns `true` if the file need not be fetched: it exists (`--skip-existing`, the journal, an unchanged file of a
-/// mirror), or another transfer of the same URL is writing it. If that transfer fails, the run fails, too.
+/// mirror) and has the required checksum, or another transfer of the same URL is writing it. If that transfer fails, the
+/// run fails, too.
 async fn can_skip(
     request: &Request,
     transfer: &Transfer,
@@ -161,9 +162,26 @@ async fn can_skip(
     run: &Run,
     report: &mut TransferReport,
 ) -> Result<bool, Error> {
-    if reserved == Reserved::Active || output::keeps_existing(transfer, path, reserved, run) {
+    if reserved == Reserved::Active || output::is_fetched(path, reserved, run) {
         return Ok(true);
     }
+    if let Some(file) = output::current_file(transfer, path, run) {
+        return Ok(
+            checksum::is_checked(path, request, transfer, run).await? && output::keep(&file, reserved, run)
+        );
+    }
+    Ok(is_unchanged(request, transfer, path, run, report).await?
+        && checksum::is_checked(path, request, transfer, run).await?)
+}
+
+/// Returns `true` if the metadata of the server show that the file of an earlier run is current.
+async fn is_unchanged(
+    request: &Request,
+    transfer: &Transfer,
+    path: &Path,
+    run: &Run,
+    report: &mut TransferReport,
+) -> Result<bool, Error> {
     if let Some(page) = &transfer.ordinary_page {
         return Ok(run.journal.as_ref().is_some_and(|journal| journal.is_same(transfer, path, &page.meta)));
     }

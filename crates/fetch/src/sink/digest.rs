@@ -96,18 +96,25 @@ impl Digest {
 
     /// Adds `count` bytes of `file`, starting at its current position.
     pub(super) fn update_from(&mut self, file: &mut File, count: u64) -> io::Result<()> {
+        let read = self.update_up_to(file, count)?;
+        if read == count { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+
+    /// Adds `count` bytes of `file`, starting at its current position, or fewer at the end of the file. Returns their
+    /// number.
+    pub(crate) fn update_up_to(&mut self, file: &mut File, count: u64) -> io::Result<u64> {
         let mut left = count;
         let mut buffer = vec![0; 64 * 1024];
         while left > 0 {
             let most = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
             let read = file.read(&mut buffer[..most])?;
             if read == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
+                break;
             }
             self.update(&buffer[..read]);
             left -= read as u64;
         }
-        Ok(())
+        Ok(count - left)
     }
 
     /// Finishes the computation and returns the digest in lower-case hexadecimal.

@@ -1,8 +1,10 @@
 //! `mirror --checksum-from`: every file needs a checksum, except the lists themselves and their signatures.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::support::mirror::{list_files, nginx_index_with_sizes, run_mirror};
+use crate::support::mirror::{list_files, list_tree, nginx_index_with_sizes, run_mirror};
 use crate::support::{RunResult, http_server, run_fetch_url, temp_dir};
 use fetch_url_tests::{HttpResponse, HttpServer};
 
@@ -86,4 +88,61 @@ fn list_that_is_fetched_by_its_own_url_needs_a_checksum() {
     let list = format!("{A_SHA256}  a\n");
     let server = server(&[("SHA256SUMS", &list)]);
     run_fetch_url(["--checksum-from", "auto", &server.url("/d/SHA256SUMS")]).assert_exit(78);
+}
+
+/// A server whose `/d/` has the list `SHA256SUMS` and the file `a`, whose content is changed to `a` by a call of `repair`.
+struct RepairedSite {
+    server: HttpServer,
+    is_repaired: Arc<AtomicBool>,
+}
+
+impl RepairedSite {
+    fn start(list: &str) -> Self {
+        let (is_repaired, list) = (Arc::new(AtomicBool::new(false)), list.to_owned());
+        let repaired = Arc::clone(&is_repaired);
+        let server = http_server(move |request| match request.path().as_str() {
+            "/d/" => nginx_index_with_sizes(&[("a", "1"), ("SHA256SUMS", &list.len().to_string())]),
+            "/d/SHA256SUMS" => HttpResponse::new(200).body(list.clone()),
+            _ => HttpResponse::new(200)
+                .header("Last-Modified", "Thu, 01 Dec 1994 12:34:00 GMT")
+                .body(if repaired.load(Ordering::SeqCst) { "a" } else { "x" }),
+        });
+        Self { server, is_repaired }
+    }
+
+    fn repair(&self) {
+        self.is_repaired.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns the number of requests for the file `a`.
+    fn count_fetches(&self) -> usize {
+        self.server.requests().iter().filter(|request| request.path() == "/d/a").count()
+    }
+}
+
+#[test]
+fn unchanged_file_of_a_run_without_checksums_is_fetched_again_if_its_checksum_is_wrong() {
+    for options in ["", "--skip-existing "] {
+        let (site, dir) = (RepairedSite::start(&format!("{A_SHA256}  a\n")), temp_dir());
+        let run = |options: &str| run_mirror(&site.server.url("/d/"), dir.path(), options);
+        run("").assert_exit(0);
+        let options = format!("{options}--checksum-from SHA256SUMS");
+        // The file is still wrong.
+        run(&options).assert_exit(91);
+        assert_eq!(list_tree(dir.path())[1], "a=x");
+        site.repair();
+        run(&options).assert_exit(0).assert_stderr_contains("does not have the required checksum");
+        assert_eq!(list_tree(dir.path())[1], "a=a");
+        let before = site.count_fetches();
+        run(&options).assert_exit(0);
+        assert_eq!(site.count_fetches(), before, "a correct file is not fetched again");
+    }
+}
+
+#[test]
+fn unchanged_file_that_the_list_lacks_is_an_error_as_in_the_first_run() {
+    let (site, dir) = (RepairedSite::start(&format!("{A_SHA256}  b\n")), temp_dir());
+    let run = |options: &str| run_mirror(&site.server.url("/d/"), dir.path(), options);
+    run("").assert_exit(0);
+    run("--checksum-from SHA256SUMS").assert_exit(78).assert_stderr_contains("/d/a: ");
 }

@@ -251,3 +251,40 @@ fn password_of_a_url_is_masked_in_messages_about_checksums_dates_and_gateways() 
         assert!(!result.stderr.contains("geheim"), "{result:?}");
     }
 }
+
+/// The file exists with other content, or an earlier run of the batch recorded it without a checksum.
+#[test]
+fn existing_file_with_a_wrong_checksum_is_not_skipped() {
+    let checksums = format!("{SHA256}  f\n{OTHER_SHA256}  fails\n");
+    let server = file_server(leak_files(&[
+        ("/f", CONTENT.to_owned()),
+        ("/fails", CONTENT.to_owned()),
+        ("/SUMS", checksums),
+    ]));
+    let (url, fails) = (server.url("/f"), server.url("/fails"));
+    let (checksum, other) = (format!("sha256:{SHA256}"), format!("sha256:{OTHER_SHA256}"));
+    for options in [&["--checksum", &checksum][..], &["--checksum-from", "SUMS"]] {
+        let dir = temp_dir();
+        let run = || run_fetch_url_in(dir.path(), [options, &["--skip-existing", "-o", "f", &url]].concat());
+        let read = || fs::read(dir.path().join("f")).expect("a file");
+        fs::write(dir.path().join("f"), "xyz").expect("a file");
+        run().assert_exit(0);
+        assert_eq!(read(), b"abc", "{options:?}");
+        let before = server.requests().iter().filter(|request| request.path() == "/f").count();
+        run().assert_exit(0);
+        let after = server.requests().iter().filter(|request| request.path() == "/f").count();
+        assert_eq!(after, before, "{options:?}: a correct file is skipped");
+    }
+    let dir = temp_dir();
+    fs::write(dir.path().join("list"), format!("{url}\tf\t{other}\n")).expect("a file");
+    fs::write(dir.path().join("f"), "xyz").expect("a file");
+    run_fetch_url_in(dir.path(), ["--skip-existing", "--input-file", "list"]).assert_exit(91);
+    // A run without checksums fails in one line, and keeps its journal.
+    let missing = server.url("/missing");
+    fs::write(dir.path().join("list"), format!("{fails}\n{missing}\n")).expect("a file");
+    run_fetch_url_in(dir.path(), ["--input-file", "list"]).assert_exit(78);
+    let again = ["--input-file", "list", "-C", "-"];
+    run_fetch_url_in(dir.path(), again).assert_exit(78);
+    let result = run_fetch_url_in(dir.path(), [&again[..], &["--checksum-from", "SUMS"]].concat());
+    result.assert_stderr_contains("checksum mismatch").assert_stderr_contains("/fails");
+}
