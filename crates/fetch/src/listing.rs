@@ -27,7 +27,8 @@ pub struct Listing {
     other_names: Arc<OnceLock<OtherNames>>,
 }
 
-/// The names in the links of an index page that are no entries, or `None` if they need too much memory.
+/// The names in the links of an index page that are no entries, or `None` if they are unknown: they need too much memory,
+/// or a link may lead to another page of the listing.
 pub(crate) type OtherNames = Option<Vec<Vec<u8>>>;
 
 /// An HTML page that is not a listing, with its size and validator.

@@ -10,6 +10,7 @@ mod listing_signs;
 mod open_elements;
 mod open_row;
 mod other_links;
+mod pagination;
 mod row_metadata;
 mod stray_text;
 
@@ -21,10 +22,10 @@ use fetch_url_core::resolve_reference;
 use html5gum::{Error, StartTag, Token};
 use listing_signs::ListingSigns;
 pub(crate) use listing_signs::sorts_columns;
-use listing_signs::{has_page_parameter, is_next_page};
 use open_elements::OpenElements;
 use open_row::{LineStart, MAX_FACTS_BYTES, OpenRow, push_limited, split_lines};
 use other_links::OtherLinks;
+use pagination::{Pagination, has_page_parameter, only_sorts};
 use row_metadata::RowMetadata;
 use stray_text::{StrayText, is_link_text};
 
@@ -58,8 +59,11 @@ pub struct IndexPage {
     /// The page ends within a tag or comment.
     ends_in_tag: bool,
     open_elements: OpenElements,
-    /// A link leads to another page of the same listing.
+    /// A query of a link chooses another page of the same listing.
     has_other_pages: bool,
+    /// A link to the server of the page has a query that does not only sort the listing.
+    has_unknown_query: bool,
+    pagination: Pagination,
     signs: ListingSigns,
     other_links: OtherLinks,
     stray_text: StrayText,
@@ -84,6 +88,8 @@ impl IndexPage {
             ends_in_tag: false,
             open_elements: OpenElements::default(),
             has_other_pages: false,
+            has_unknown_query: false,
+            pagination: Pagination::default(),
             signs: ListingSigns::default(),
             other_links: OtherLinks::default(),
             stray_text: StrayText::default(),
@@ -105,18 +111,25 @@ impl IndexPage {
     }
 
     /// Returns what is missing at the end of the part parsed so far: it ends within a tag, a comment, the text of a link or
-    /// an element with entries, it links to other pages of the listing, or it has text that belongs to no entry, such as an
-    /// error message. At the end of the page, entries may be missing.
+    /// an element with entries, it links to other pages of the listing or states that there are some (`Page 1 of 2`), or it
+    /// has text that belongs to no entry, such as an error message. At the end of the page, entries may be missing.
     pub fn missing_part(&self) -> Option<&'static str> {
         if self.ends_in_tag || self.is_in_link {
             Some("the end of the last tag of the page")
         } else if self.open_elements.have_entries() {
             Some("the end of the element with the entries")
-        } else if self.has_other_pages {
-            Some("the other pages of the listing")
+        } else if self.stray_text.is_found() && !self.has_other_pages {
+            Some("a listing without other text")
         } else {
-            self.stray_text.is_found().then_some("a listing without other text")
+            let has_other_pages = self.has_other_pages || self.pagination.is_found();
+            has_other_pages.then_some("the other pages of the listing")
         }
+    }
+
+    /// Returns `true` if the part parsed so far links to the same server with a query that does not only sort the listing. The
+    /// target may be another page of the listing.
+    pub const fn may_have_other_pages(&self) -> bool {
+        self.has_unknown_query
     }
 
     /// Takes the names in the links of the page that are no entries: their texts, and the last parts of their paths and
@@ -147,9 +160,6 @@ impl IndexPage {
         let value = |name: &str| {
             tag.attributes.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value).into_owned())
         };
-        if matches!(&**tag.name, b"a" | b"link") {
-            self.has_other_pages |= value("rel").is_some_and(|rel| is_next_page(&rel));
-        }
         match &**tag.name {
             b"a" => {
                 self.is_in_link = true;
@@ -197,7 +207,7 @@ impl IndexPage {
     fn start_row(&mut self, href: &str) -> Option<Entry> {
         self.is_index = true;
         let href = href.trim();
-        self.has_other_pages |= has_page_parameter(href) && self.is_own_url(href);
+        self.read_query(href);
         let is_absolute = href.contains("//") || href.starts_with('/');
         let is_usable = href.len() <= MAX_REFERENCE_BYTES && (is_absolute || !self.has_other_base);
         // Some servers do not escape spaces.
@@ -209,8 +219,10 @@ impl IndexPage {
         } else {
             None
         };
+        let is_navigation = entry.is_none() && self.is_navigation(&href);
+        self.pagination.set_leads_above(is_navigation && !href.contains(['?', '#']));
         match &entry {
-            None if !self.is_navigation(&href) => self.other_links.begin(Some(&href)),
+            None if !is_navigation => self.other_links.begin(Some(&href)),
             _ => self.other_links.end(),
         }
         let is_same = |entry: &Entry| match &self.row {
@@ -245,6 +257,24 @@ impl IndexPage {
             None => canonical_url(url)
                 .is_some_and(|url| self.directory.starts_with(&format!("{}/", url.trim_end_matches('/')))),
         }
+    }
+
+    /// Records whether the query of a reference may choose another page of the listing.
+    fn read_query(&mut self, href: &str) {
+        let Some((_, query)) = href.split('#').next().and_then(|href| href.split_once('?')) else { return };
+        let is_own = self.is_own_url(href);
+        self.has_other_pages |= is_own && has_page_parameter(href);
+        self.has_unknown_query |= !(is_own && only_sorts(query)) && self.is_on_own_server(href);
+    }
+
+    /// Returns `true` if a reference leads to the server of the page.
+    fn is_on_own_server(&self, href: &str) -> bool {
+        let origin = |url: &str| {
+            let start = url.find("://")? + "://".len();
+            Some(url[..url[start..].find('/').map_or(url.len(), |end| start + end)].to_owned())
+        };
+        let url = canonical_url(&resolve_reference(&self.directory, href));
+        url.is_some_and(|url| origin(&url) == origin(&self.directory))
     }
 
     /// Returns `true` if a reference leads to the page itself, with another query.
@@ -294,12 +324,13 @@ impl IndexPage {
         done
     }
 
-    /// Compares the text of a link with the name of its entry, if no entry of the page is certain yet.
+    /// Compares the text of a link with the name of its entry.
     fn end_link(&mut self) {
         let is_named = |row: &OpenRow| is_link_text(&self.link_text, &row.entry.name);
         if !self.stray_text.has_confirmed_entry() && self.row.as_ref().is_some_and(is_named) {
             self.stray_text.confirm_entry();
         }
+        self.pagination.end_link(self.row.as_ref().map(|row| &*row.entry.name));
     }
 
     /// Adds a space, so that the words of adjacent cells are separated.
@@ -312,6 +343,7 @@ impl IndexPage {
     fn handle_token(&mut self, token: Token) -> Option<Entry> {
         self.signs.read(&token);
         self.stray_text.read(&token);
+        self.pagination.read(&token);
         match token {
             Token::StartTag(tag) => return self.handle_start_tag(&tag),
             Token::EndTag(tag) => {

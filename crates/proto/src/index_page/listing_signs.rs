@@ -17,21 +17,6 @@ const TITLE_STARTS: [&str; 7] = [
 ];
 /// The texts of links to the parent directory, in lower case.
 const PARENT_TEXTS: [&str; 4] = ["parent directory", "parent directory/", "[to parent directory]", "../"];
-/// The names of query parameters that choose a page of a listing.
-const PAGE_PARAMETERS: [&str; 12] = [
-    "page",
-    "p",
-    "pg",
-    "start",
-    "from",
-    "offset",
-    "after",
-    "marker",
-    "next",
-    "cursor",
-    "continuation-token",
-    "skip",
-];
 /// The columns by which Caddy and others sort, as values of `sort`.
 const SORT_COLUMNS: [&str; 7] = ["name", "namedirfirst", "size", "time", "date", "type", "modified"];
 
@@ -159,19 +144,4 @@ pub(crate) fn sorts_columns(href: &str) -> bool {
         && direction.is_some_and(|direction| matches!(direction, "A" | "D"));
     let is_caddy = sort.is_some_and(|sort| SORT_COLUMNS.contains(&sort)) && order.is_some();
     is_apache || is_caddy
-}
-
-/// Returns `true` if the attribute `rel` of a link says that it leads to the next page.
-pub(super) fn is_next_page(rel: &str) -> bool {
-    rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("next"))
-}
-
-/// Returns `true` if the query of the reference chooses a page of a listing that has several: `?page=2`, `?marker=name`.
-pub(super) fn has_page_parameter(href: &str) -> bool {
-    let Some((_, query)) = href.split_once('?') else { return false };
-    let is_page_name = |pair: &str| {
-        let name = pair.split('=').next().unwrap_or_default();
-        PAGE_PARAMETERS.iter().any(|known| name.eq_ignore_ascii_case(known))
-    };
-    query.split(['&', ';']).take(8).any(is_page_name)
 }

@@ -400,6 +400,26 @@ fn directory_whose_link_leads_to_another_server_is_kept() {
     assert_eq!(list_files(dir.path()), ALL_FILES);
 }
 
+/// The rest of the entries is on other pages of the listing, which are not read.
+#[test]
+fn nothing_is_deleted_after_the_first_page_of_a_listing() {
+    for below in [
+        "<a href=\"/list.php?dir=/d/&amp;page=2\">Next</a>",
+        "<a href=\"/d/?s=5\">x</a>",
+        "<a href=\"page2.html\">Next page</a>",
+        "<form><button name=page value=2>Next</button></form>",
+        "<p>Showing 1-2 of 3</p>",
+    ] {
+        let (site, dir) = (Site::new(), temp_dir());
+        site.run_mirror(dir.path(), "").assert_exit(0);
+        let page = "<html><title>Index of /d/</title><pre><a href=\"a\">a</a> 1\n<a href=\"one/\">one/</a> -\n</pre>";
+        site.set_reply("/d/", html_reply(format!("{page}{below}</html>")));
+        let result = site.run_mirror(dir.path(), "--delete");
+        assert!(dir.path().join("b").exists(), "{below}");
+        result.assert_stderr_contains("--delete keeps all files of this directory");
+    }
+}
+
 /// Parent and sort links, breadcrumbs and footers name no files.
 #[test]
 fn other_links_of_usual_index_pages_allow_deletions() {

@@ -156,7 +156,9 @@ impl Stream for PageEntries {
                 {
                     Some(None) => {
                         // The page is read to its end only once, so the cell is empty.
-                        let _ = self.other_names.set(page.index.take_names_of_other_links());
+                        let names = page.index.take_names_of_other_links();
+                        let names = names.filter(|_| !page.index.may_have_other_pages());
+                        let _ = self.other_names.set(names);
                         if let Some(missing) = page.index.missing_part() {
                             self.terminator_check.set_missing(missing);
                         }

@@ -1,0 +1,220 @@
+//! Signs that an index page is one of several pages of a listing, so that it does not have all entries.
+
+mod page_counts;
+
+use html5gum::StartTag;
+use html5gum::emitters::default::Token;
+use page_counts::PageCounts;
+
+use super::stray_text::is_link_text;
+
+/// The maximum number of bytes of the text of a link or button that is compared.
+const MAX_LABEL_BYTES: usize = 64;
+/// The names of query parameters and form fields that choose a page of a listing.
+const PAGE_PARAMETERS: [&str; 15] = [
+    "page",
+    "p",
+    "pg",
+    "start",
+    "from",
+    "offset",
+    "after",
+    "marker",
+    "next",
+    "cursor",
+    "continuation-token",
+    "skip",
+    "limit",
+    "per_page",
+    "pagesize",
+];
+/// The names of query parameters that only sort a listing, or choose its columns (`F` and `V` of Apache).
+const SORT_PARAMETERS: [&str; 10] =
+    ["c", "o", "f", "v", "sort", "order", "sortby", "orderby", "sort_by", "order_by"];
+/// Words of links that lead to other pages of a listing, in lower case.
+const DIRECTIONS: [&str; 8] = ["first", "last", "more", "newer", "next", "older", "prev", "previous"];
+/// The other words of such links.
+const LABEL_WORDS: [&str; 14] = [
+    "all", "entries", "entry", "files", "items", "load", "of", "page", "pages", "results", "see", "show",
+    "the", "view",
+];
+/// Classes of the elements that contain such links.
+const CLASSES: [&str; 9] = [
+    "load-more",
+    "loadmore",
+    "next",
+    "next-page",
+    "nextpage",
+    "older",
+    "page-item",
+    "page-link",
+    "page-numbers",
+];
+
+/// Reads the tokens of a page and searches them for signs of other pages.
+#[derive(Default)]
+pub(super) struct Pagination {
+    is_found: bool,
+    counts: PageCounts,
+    /// The text of the link, button or option that is being read.
+    label: Option<String>,
+    /// The open link leads to a directory above the page.
+    leads_above: bool,
+    /// Scripts and styles, whose text is not searched.
+    ignored_elements: u32,
+}
+
+impl Pagination {
+    /// Returns `true` if the part read so far has a sign of other pages:
+    ///
+    /// - a link, button or option with a text such as `Next`, `Load more`, `»` or a number that is not the name of its
+    ///   entry;
+    /// - a link with `rel=next` or `rel=prev`, or a class such as `pagination`;
+    /// - a form field such as `page`;
+    /// - a refresh to a URL with a query;
+    /// - a text such as `1-50 of 120` or `Page 1 of 3`.
+    pub(super) const fn is_found(&self) -> bool {
+        self.is_found || self.counts.are_partial()
+    }
+
+    /// Reads a token of the page.
+    pub(super) fn read(&mut self, token: &Token) {
+        match token {
+            Token::StartTag(tag) => self.start(tag),
+            Token::EndTag(tag) => match &**tag.name {
+                b"script" | b"style" | b"template" => {
+                    self.ignored_elements = self.ignored_elements.saturating_sub(1);
+                }
+                b"button" | b"option" | b"select" => self.end_label(None),
+                _ => {}
+            },
+            Token::String(text) => self.read_text(&String::from_utf8_lossy(text)),
+            _ => {}
+        }
+    }
+
+    /// Records whether the open link leads to a directory above the page.
+    pub(super) const fn set_leads_above(&mut self, leads_above: bool) {
+        self.leads_above = leads_above;
+    }
+
+    /// Ends a link. `name` is the name of the entry that it leads to.
+    pub(super) fn end_link(&mut self, name: Option<&[u8]>) {
+        self.end_label(name);
+    }
+
+    fn start(&mut self, tag: &StartTag<()>) {
+        let value = |name: &[u8]| {
+            tag.attributes.get(name).map(|value| String::from_utf8_lossy(value).to_ascii_lowercase())
+        };
+        self.is_found |=
+            [&b"class"[..], b"id"].iter().filter_map(|name| value(name)).any(|names| has_page_class(&names));
+        match &**tag.name {
+            b"a" => {
+                self.begin_label();
+                self.is_found |= value(b"rel").is_some_and(|rel| is_other_page(&rel));
+            }
+            b"link" => self.is_found |= value(b"rel").is_some_and(|rel| is_other_page(&rel)),
+            b"button" | b"option" => {
+                self.begin_label();
+                self.is_found |= value(b"name").is_some_and(|name| PAGE_PARAMETERS.contains(&&*name));
+            }
+            b"input" | b"select" => {
+                self.is_found |= value(b"name").is_some_and(|name| PAGE_PARAMETERS.contains(&&*name));
+                let is_button =
+                    value(b"type").is_some_and(|kind| matches!(&*kind, "submit" | "button" | "image"));
+                self.is_found |= is_button && value(b"value").is_some_and(|text| is_page_label(&text));
+            }
+            b"meta" => {
+                let is_refresh = value(b"http-equiv").is_some_and(|name| name == "refresh");
+                self.is_found |= is_refresh && value(b"content").is_some_and(|content| content.contains('?'));
+            }
+            b"script" | b"style" | b"template" => self.ignored_elements += 1,
+            _ => {}
+        }
+    }
+
+    fn read_text(&mut self, text: &str) {
+        if let Some(label) = &mut self.label {
+            // A longer text is no label of a page.
+            label.extend(text.chars().take(MAX_LABEL_BYTES.saturating_sub(label.len())));
+        } else if self.ignored_elements == 0 {
+            self.counts.read(text);
+        }
+    }
+
+    fn begin_label(&mut self) {
+        // The end tag of an option may be missing.
+        self.end_label(None);
+        (self.label, self.leads_above) = (Some(String::new()), false);
+    }
+
+    fn end_label(&mut self, name: Option<&[u8]>) {
+        let Some(label) = self.label.take() else { return };
+        let is_name = |name: &[u8]| name == label.as_bytes() || is_link_text(&label, name);
+        if label.len() < MAX_LABEL_BYTES && !self.leads_above && is_page_label(&label) {
+            self.is_found |= !name.is_some_and(is_name);
+        }
+    }
+}
+
+/// Returns `true` if the text of a link or button is that of a link to another page: a number, an arrow to the right, or
+/// words such as `next page` or `load more`.
+fn is_page_label(text: &str) -> bool {
+    let text = text.trim().trim_matches(['[', ']', '(', ')', '|']).trim();
+    let is_number = |text: &str| {
+        text.contains(|letter: char| letter.is_ascii_digit())
+            && text.chars().all(|letter| letter.is_ascii_digit() || "-\u{2013} ".contains(letter))
+    };
+    let is_arrow = !text.is_empty()
+        && text.chars().all(|letter| ">\u{bb}\u{203a}\u{2192}\u{21d2}\u{25b6}\u{25ba} ".contains(letter));
+    if is_number(text) || is_arrow {
+        return true;
+    }
+    let lower = text.to_lowercase();
+    let words = || lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_digits = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_known = |word: &str| DIRECTIONS.contains(&word) || LABEL_WORDS.contains(&word) || is_digits(word);
+    let is_page = |word: &str| matches!(word, "page" | "pages");
+    let has_target = words().any(|word| DIRECTIONS.contains(&word))
+        || words().any(is_page) && words().any(is_digits)
+        || words().any(|word| word == "all") && words().any(|word| matches!(word, "show" | "see" | "view"));
+    has_target && words().all(is_known)
+}
+
+/// Returns `true` if a value of the attribute `class` or `id`, in lower case, is that of links to pages.
+fn has_page_class(names: &str) -> bool {
+    let is_page_class =
+        |name: &str| name.contains("paginat") || name.starts_with("pager") || CLASSES.contains(&name);
+    names.split_ascii_whitespace().any(is_page_class)
+}
+
+/// Returns `true` if the attribute `rel` of a link, in lower case, says that it leads to another page.
+fn is_other_page(rel: &str) -> bool {
+    rel.split_ascii_whitespace().any(|word| matches!(word, "next" | "prev"))
+}
+
+/// Returns `true` if the query of the reference chooses a page of a listing that has several: `?page=2`, `?marker=name`.
+pub(super) fn has_page_parameter(href: &str) -> bool {
+    let Some((_, query)) = href.split_once('?') else { return false };
+    let is_page_name = |pair: &str| {
+        let name = pair.split('=').next().unwrap_or_default();
+        PAGE_PARAMETERS.iter().any(|known| name.eq_ignore_ascii_case(known))
+    };
+    query.split(['&', ';']).take(8).any(is_page_name)
+}
+
+/// Returns `true` if a query only sorts a listing or chooses its columns, by its names and values: `C=N;O=D;F=1`,
+/// `sort=size`.
+pub(super) fn only_sorts(query: &str) -> bool {
+    let is_sort_pair = |pair: &str| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let is_known = SORT_PARAMETERS.iter().any(|known| name.eq_ignore_ascii_case(known));
+        let is_word = value.bytes().all(|byte| byte.is_ascii_alphabetic() || b"_-".contains(&byte));
+        is_known && (is_word || matches!(value, "0" | "1" | "2") && name.len() == 1)
+    };
+    query.split(['&', ';']).filter(|pair| !pair.is_empty()).all(is_sort_pair)
+}
+
+#[cfg(test)]
+mod tests;
