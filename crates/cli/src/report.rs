@@ -131,6 +131,8 @@ pub(crate) struct Totals {
     pub(crate) deleted: u64,
     /// Number of listing entries outside the server or the start directory.
     pub(crate) outside_tree: u64,
+    /// Number of links of index pages that are named like entries, but have a query.
+    pub(crate) links_with_query: u64,
     /// Numbers of links of pages that were not fetched.
     pub(crate) skipped_links: SkippedLinks,
     /// Number of received bytes.
@@ -149,6 +151,7 @@ impl Totals {
             failed: 0,
             deleted: 0,
             outside_tree: 0,
+            links_with_query: 0,
             skipped_links: SkippedLinks::default(),
             bytes: 0,
             started: Instant::now(),

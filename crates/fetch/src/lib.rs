@@ -194,6 +194,8 @@ pub mod events {
 
 /// Complete directory listings, and the parts of a mirror: the files of a tree, safe paths, a journal.
 pub mod mirror {
+    pub use fetch_url_proto::OtherLinkCounts;
+
     pub use crate::engine::list_all::{DirectoryListing, OrdinaryPage};
     pub use crate::sink::dir_handle::DirHandle;
     pub use crate::sink::journal::{Finished, Journal};

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use fetch_url_proto::Entry;
+use fetch_url_proto::{Entry, OtherLinkCounts};
 use futures_core::Stream;
 
 use crate::body::TerminatorCheck;
@@ -23,13 +23,18 @@ pub struct Listing {
     terminator_check: TerminatorCheck,
     /// The page that the server sent instead of a listing; set at the end of the stream.
     kept_page: Arc<OnceLock<KeptPage>>,
-    /// The names in links that are no entries; set at the end of the stream.
-    other_names: Arc<OnceLock<OtherNames>>,
+    /// The links that are no entries; set at the end of the stream.
+    other_links: Arc<OnceLock<OtherLinks>>,
 }
 
-/// The names in the links of an index page that are no entries, or `None` if they are unknown: they need too much memory,
-/// or a link may lead to another page of the listing.
-pub(crate) type OtherNames = Option<Vec<Vec<u8>>>;
+/// The links of an index page that are no entries.
+#[derive(Debug, Default)]
+pub(crate) struct OtherLinks {
+    /// Their names, or `None` if they are unknown: they need too much memory, or a link may lead to another page of the
+    /// listing.
+    pub(crate) names: Option<Vec<Vec<u8>>>,
+    pub(crate) counts: OtherLinkCounts,
+}
 
 /// An HTML page that is not a listing, with its size and validator.
 #[derive(Debug)]
@@ -51,7 +56,7 @@ impl Listing {
             proof: Proof::Proven("the end of the listing"),
             terminator_check: TerminatorCheck::default(),
             kept_page: Arc::default(),
-            other_names: Arc::default(),
+            other_links: Arc::default(),
         }
     }
 
@@ -103,15 +108,15 @@ impl Listing {
         self.kept_page.get()
     }
 
-    /// Sets the cell in which the stream of entries stores the names of other links.
-    pub(crate) fn with_other_names(mut self, other_names: Arc<OnceLock<OtherNames>>) -> Self {
-        self.other_names = other_names;
+    /// Sets the cell in which the stream of entries stores the other links.
+    pub(crate) fn with_other_links(mut self, other_links: Arc<OnceLock<OtherLinks>>) -> Self {
+        self.other_links = other_links;
         self
     }
 
-    /// Returns the names of links that are no entries. They are known only at the end of the stream.
-    pub(crate) fn other_names(&self) -> Option<&OtherNames> {
-        self.other_names.get()
+    /// Returns the links that are no entries. They are known only at the end of the stream.
+    pub(crate) fn other_links(&self) -> Option<&OtherLinks> {
+        self.other_links.get()
     }
 
     /// Returns how it is known that the listing is complete. It may change from proven to assumed at the end.

@@ -107,3 +107,16 @@ pub struct Head {
     /// The nanoseconds of the second of `modified`; 0 if unknown.
     pub modified_nanoseconds: u32,
 }
+
+/// The numbers of links of an index page that have the form of an entry, but are none: the text of the link is the last part of
+/// its path or of a value of its query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OtherLinkCounts {
+    /// On another server: another host, port or scheme.
+    pub other_servers: u64,
+    /// On the same server, not directly below the directory.
+    pub outside: u64,
+    /// The directory, or something directly below it, with a query.
+    pub with_query: u64,
+}

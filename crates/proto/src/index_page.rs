@@ -6,6 +6,7 @@
 //! link may. Rounded sizes (`1.2K`) are ignored, and times without a zone are read as UTC.
 
 mod child_entry;
+mod link_target;
 mod listing_signs;
 mod open_elements;
 mod open_row;
@@ -20,6 +21,7 @@ use bytes::Bytes;
 use child_entry::{canonical_url, child_entry, plain_child};
 use fetch_url_core::resolve_reference;
 use html5gum::{Error, StartTag, Token};
+use link_target::{OtherTarget, is_navigation, is_on_own_server, is_own_url, resolve};
 use listing_signs::ListingSigns;
 pub(crate) use listing_signs::sorts_columns;
 use open_elements::OpenElements;
@@ -29,8 +31,8 @@ use pagination::{Pagination, has_page_parameter, only_sorts};
 use row_metadata::RowMetadata;
 use stray_text::{StrayText, is_link_text};
 
-use crate::Entry;
 use crate::html_tokens::HtmlTokens;
+use crate::{Entry, OtherLinkCounts};
 
 /// The maximum length of a reference in bytes.
 const MAX_REFERENCE_BYTES: usize = 8 * 1024;
@@ -139,6 +141,12 @@ impl IndexPage {
         self.other_links.take_names()
     }
 
+    /// Returns the numbers of links that are named like entries, but lead elsewhere or have a query. Complete at the end of the
+    /// page.
+    pub const fn counts_of_other_links(&self) -> OtherLinkCounts {
+        self.other_links.counts()
+    }
+
     /// Parses one HTML token. Returns `None` at the end of the page, and `Some(None)` if the token completed no entry.
     ///
     /// Unlike [`Iterator::next`], it returns after a bounded amount of work even if the page has no entries.
@@ -166,7 +174,7 @@ impl IndexPage {
                 self.link_text.clear();
                 let href = value("href");
                 if href.is_none() {
-                    self.other_links.begin(None);
+                    self.other_links.begin(None, None);
                 }
                 return self.start_row(&href?);
             }
@@ -215,14 +223,16 @@ impl IndexPage {
             if href.contains(' ') { Cow::Owned(href.replace(' ', "%20")) } else { Cow::Borrowed(href) };
         let entry = if is_usable {
             plain_child(&self.directory, &href)
-                .or_else(|| child_entry(&self.directory, &resolve_reference(&self.directory, &href)))
+                .or_else(|| child_entry(&self.directory, &resolve(&self.directory, &href)))
         } else {
             None
         };
-        let is_navigation = entry.is_none() && self.is_navigation(&href);
+        let is_navigation = entry.is_none() && is_navigation(&self.directory, &href);
         self.pagination.set_leads_above(is_navigation && !href.contains(['?', '#']));
         match &entry {
-            None if !is_navigation => self.other_links.begin(Some(&href)),
+            None if !is_navigation => {
+                self.other_links.begin(Some(&href), OtherTarget::of(&self.directory, &href));
+            }
             _ => self.other_links.end(),
         }
         let is_same = |entry: &Entry| match &self.row {
@@ -242,46 +252,12 @@ impl IndexPage {
         done
     }
 
-    /// Returns `true` if a reference leads to the page itself, to a directory above it, or to a page or order of the listing.
-    fn is_navigation(&self, href: &str) -> bool {
-        if href.len() > MAX_REFERENCE_BYTES {
-            return false;
-        }
-        if sorts_columns(href) {
-            return true;
-        }
-        let url = resolve_reference(&self.directory, href);
-        let url = url.split('#').next().unwrap_or_default();
-        match url.split_once('?') {
-            Some(_) => has_page_parameter(url) && self.is_own_url(href),
-            None => canonical_url(url)
-                .is_some_and(|url| self.directory.starts_with(&format!("{}/", url.trim_end_matches('/')))),
-        }
-    }
-
     /// Records whether the query of a reference may choose another page of the listing.
     fn read_query(&mut self, href: &str) {
         let Some((_, query)) = href.split('#').next().and_then(|href| href.split_once('?')) else { return };
-        let is_own = self.is_own_url(href);
+        let is_own = is_own_url(&self.directory, href);
         self.has_other_pages |= is_own && has_page_parameter(href);
-        self.has_unknown_query |= !(is_own && only_sorts(query)) && self.is_on_own_server(href);
-    }
-
-    /// Returns `true` if a reference leads to the server of the page.
-    fn is_on_own_server(&self, href: &str) -> bool {
-        let origin = |url: &str| {
-            let start = url.find("://")? + "://".len();
-            Some(url[..url[start..].find('/').map_or(url.len(), |end| start + end)].to_owned())
-        };
-        let url = canonical_url(&resolve_reference(&self.directory, href));
-        url.is_some_and(|url| origin(&url) == origin(&self.directory))
-    }
-
-    /// Returns `true` if a reference leads to the page itself, with another query.
-    fn is_own_url(&self, href: &str) -> bool {
-        let url = resolve_reference(&self.directory, href);
-        canonical_url(url.split(['?', '#']).next().unwrap_or_default())
-            .is_some_and(|url| url == self.directory)
+        self.has_unknown_query |= !(is_own && only_sorts(query)) && is_on_own_server(&self.directory, href);
     }
 
     /// Completes the entry of the last link.

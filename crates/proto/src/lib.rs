@@ -105,7 +105,7 @@ mod untrusted;
 pub mod wais;
 mod wire_error;
 
-pub use entry::{Details, Entry, EntryKind, Head};
+pub use entry::{Details, Entry, EntryKind, Head, OtherLinkCounts};
 pub use forbidden::{ForbiddenByte, ForbiddenSet};
 #[cfg(feature = "html")]
 pub use index_page::IndexPage;

@@ -100,6 +100,7 @@ impl Events {
             "elsewhere": tally.outside_tree + links.other_servers + links.outside_start,
             "other_servers": links.other_servers,
             "outside_start": links.outside_start,
+            "with_query": tally.links_with_query,
             "links_without_file": tally.links_without_file,
             "excluded": links.excluded,
             "too_deep": links.too_deep,

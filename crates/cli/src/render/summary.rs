@@ -20,7 +20,9 @@ pub(crate) fn print_dry_run(tally: &Totals) {
     for (count, what) in [
         (tally.deleted, "to delete"),
         (tally.skipped, "already present"),
-        (tally.outside_tree, "outside the start directory"),
+        (tally.skipped_links.other_servers, "on other servers"),
+        (tally.outside_tree + tally.skipped_links.outside_start, "outside the start directory"),
+        (tally.links_with_query, "with a query"),
         (tally.failed, "failed"),
     ] {
         if count > 0 {
@@ -67,6 +69,7 @@ fn summary_text(tally: &Totals, is_resumable: bool) -> String {
         (tally.deleted, "deleted"),
         (tally.skipped_links.other_servers, "on other servers"),
         (tally.outside_tree + tally.skipped_links.outside_start, "outside the start directory"),
+        (tally.links_with_query, "with a query"),
         (tally.skipped_links.excluded, "excluded"),
         (tally.skipped_links.too_deep, "deeper than --max-depth"),
         (tally.skipped_links.nameless, "without a possible file name"),

@@ -329,6 +329,7 @@ impl Batch {
         if let Some(walker) = &self.queue.walker {
             totals.skipped += walker.unchanged();
             (totals.outside_tree, totals.skipped_links) = (walker.outside_tree(), walker.skipped_links());
+            totals.links_with_query = walker.links_with_query();
         }
         let failure = match deleted {
             Ok(deleted) => {

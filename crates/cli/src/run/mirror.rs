@@ -2,6 +2,7 @@
 //! last directory.
 
 mod earlier_run;
+mod other_links;
 mod redirected;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -10,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fetch_url::mirror::{
-    DirEntry, DirHandle, DirectoryListing, FileEntry, Finished, OrdinaryPage, Skipped, SkippedLinks, Tree,
+    DirEntry, DirHandle, DirectoryListing, FileEntry, Finished, OrdinaryPage, OtherLinkCounts, Skipped, Tree,
     UncertainKind,
 };
 use fetch_url::{Code, Error};
@@ -58,6 +59,8 @@ pub(super) struct MirrorWalker {
     unchanged: Cell<u64>,
     /// The number of entries on other servers or outside the start directory, and of those that require user input.
     outside_tree: Cell<u64>,
+    /// The numbers of links of index pages that are named like entries, but lead elsewhere.
+    other_links: Cell<OtherLinkCounts>,
     /// The number of notes so far.
     notes: Cell<u32>,
 }
@@ -83,6 +86,7 @@ impl MirrorWalker {
             deleted: Cell::new(0),
             unchanged: Cell::new(0),
             outside_tree: Cell::new(0),
+            other_links: Cell::default(),
             notes: Cell::new(0),
         }
     }
@@ -173,11 +177,6 @@ impl MirrorWalker {
     /// directory, or require user input (forms, searches, sessions).
     pub(super) const fn outside_tree(&self) -> u64 {
         self.outside_tree.get()
-    }
-
-    /// Returns how many links of pages are not fetched, by reason.
-    pub(super) fn skipped_links(&self) -> SkippedLinks {
-        self.tree.borrow().skipped_links()
     }
 
     /// Returns `true` if the server sent an ordinary page instead of a listing.
@@ -290,7 +289,9 @@ impl MirrorWalker {
         if !run.options.is_dry_run {
             DirHandle::open_or_create(&job.directory, &directory.path)?;
         }
-        let DirectoryListing { entries, limit_error, is_complete, uncertain_names, .. } = listing;
+        let DirectoryListing { entries, limit_error, is_complete, uncertain_names, other_links, .. } =
+            listing;
+        self.count_other_links(other_links, !entries.is_empty(), directory, run);
         let classified = self.tree.borrow_mut().classify(directory, entries);
         let is_unlisted = |name: String| {
             is_unlisted_earlier_entry(&directory.path, &name, &classified.names, self.earlier_files(run))

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use fetch_url_proto::Entry;
+use fetch_url_proto::{Entry, OtherLinkCounts};
 
 use super::retry::RetryState;
 use super::settings::Settings;
@@ -29,6 +29,8 @@ pub struct DirectoryListing {
     /// Names in links of an HTML index page that are not entries, such as links to another server. The directory may
     /// contain files with these names.
     pub uncertain_names: Vec<Vec<u8>>,
+    /// The numbers of links of an HTML index page that are named like entries, but lead elsewhere.
+    pub other_links: OtherLinkCounts,
     /// The HTML page that the server sent instead of a listing, if `IndexRule` keeps such pages. `entries` is
     /// then empty.
     pub ordinary_page: Option<OrdinaryPage>,
@@ -94,6 +96,7 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
                 limit_error: Some(error),
                 is_complete: false,
                 uncertain_names: Vec::new(),
+                other_links: OtherLinkCounts::default(),
                 ordinary_page: None,
             });
         }
@@ -118,16 +121,26 @@ fn finished_listing(
             limit_error: None,
             is_complete: false,
             uncertain_names: Vec::new(),
+            other_links: OtherLinkCounts::default(),
             ordinary_page,
         };
     }
     let is_proven = matches!(listing.proof(), Proof::Proven(_)) && listing.missing_terminator().is_none();
     // Without all names of the other links, it is unknown which files are absent.
-    let (uncertain_names, has_all_names) = match listing.other_names() {
-        Some(names) => (names.clone().unwrap_or_default(), names.is_some()),
+    let (uncertain_names, has_all_names) = match listing.other_links() {
+        Some(links) => (links.names.clone().unwrap_or_default(), links.names.is_some()),
         None => (Vec::new(), true),
     };
+    let other_links = listing.other_links().map_or_else(OtherLinkCounts::default, |links| links.counts);
     let is_complete =
         is_proven && has_all_names && !entries.is_empty() && is_same_directory(&meta.url, request.url());
-    DirectoryListing { meta, entries, limit_error: None, is_complete, uncertain_names, ordinary_page: None }
+    DirectoryListing {
+        meta,
+        entries,
+        limit_error: None,
+        is_complete,
+        uncertain_names,
+        other_links,
+        ordinary_page: None,
+    }
 }

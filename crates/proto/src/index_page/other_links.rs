@@ -3,6 +3,10 @@
 
 use fetch_url_core::PercentEncoded;
 
+use super::link_target::OtherTarget;
+use super::stray_text::is_link_text;
+use crate::OtherLinkCounts;
+
 /// The maximum length of a name in bytes.
 const MAX_NAME_BYTES: usize = 512;
 /// The maximum memory for the names in bytes.
@@ -18,13 +22,18 @@ pub(super) struct OtherLinks {
     is_too_large: bool,
     /// The text of the link that is being read.
     text: Option<String>,
+    /// The target of this link.
+    target: Option<OtherTarget>,
+    /// The names in the reference of this link.
+    own_names: Vec<Vec<u8>>,
+    counts: OtherLinkCounts,
 }
 
 impl OtherLinks {
     /// Begins a link. `href` is its reference, if it has one.
-    pub(super) fn begin(&mut self, href: Option<&str>) {
+    pub(super) fn begin(&mut self, href: Option<&str>, target: Option<OtherTarget>) {
         self.end();
-        self.text = Some(String::new());
+        (self.text, self.target) = (Some(String::new()), target);
         let Some((path, query)) = href.map(split_reference) else { return };
         self.add_last_part(path);
         let values = query.split(['&', ';']).take(MAX_PARAMETERS).filter_map(|pair| pair.split_once('='));
@@ -41,9 +50,23 @@ impl OtherLinks {
 
     /// Ends the open link.
     pub(super) fn end(&mut self) {
-        if let Some(text) = self.text.take() {
-            self.add(text.trim().trim_end_matches('/').as_bytes());
+        let names = std::mem::take(&mut self.own_names);
+        let Some(text) = self.text.take() else { return };
+        let text = text.trim().trim_end_matches('/');
+        self.add(text.as_bytes());
+        if names.iter().any(|name| is_link_text(text, name)) {
+            match self.target {
+                Some(OtherTarget::OtherServer) => self.counts.other_servers += 1,
+                Some(OtherTarget::Outside) => self.counts.outside += 1,
+                Some(OtherTarget::WithQuery) => self.counts.with_query += 1,
+                None => {}
+            }
         }
+    }
+
+    /// Returns the numbers of ended links that are named like entries.
+    pub(super) const fn counts(&self) -> OtherLinkCounts {
+        self.counts
     }
 
     /// Takes the names, or returns `None` if they need too much memory.
@@ -56,6 +79,7 @@ impl OtherLinks {
         let end = decoded.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
         if let Some(name) = decoded[..end].rsplit(|byte| *byte == b'/').next() {
             self.add(name);
+            self.own_names.push(name.to_vec());
         }
     }
 

@@ -7,7 +7,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::support::mirror::{html_reply, index_server, list_tree, nginx_index_html, run_mirror};
+use crate::support::mirror::{
+    html_reply, index_page, index_server, list_files, list_tree, nginx_index_html, run_mirror,
+    run_mirror_with,
+};
 use crate::support::{RunResult, http_server, run_fetch_url, temp_dir};
 use fetch_url_tests::{
     ContentCoding, FileHeaders, HttpRequest, HttpResponse, HttpServer, RangeSupport, encode, file_handler,
@@ -438,4 +441,43 @@ fn compressed_index_page_is_read() {
         run_mirror(&server.url("/d/"), dir.path(), options).assert_exit(0);
         assert_eq!(list_tree(dir.path()), ["a=a"], "{options}");
     }
+}
+
+#[test]
+fn rows_that_lead_elsewhere_are_not_fetched_but_counted() {
+    let rows = "<a href=\"http://other.test/cdn.iso\">cdn.iso</a>  1\n<a href=\"/y/up.iso\">up.iso</a>  1\n\
+        <a href=\"sub/deep/low.iso\">low.iso</a>  1\n<a href=\"report.pdf?download=1\">report.pdf</a>  1\n\
+        <a href=\"?file=get.zip\">get.zip</a>  1\n<a href=\"/\">Home</a> <a href=\"http://other.test/\">About us</a>\n\
+        <a href=\"?C=N;O=D\">Name</a>\n";
+    for (row, files) in [("<a href=\"good\">good</a>  1\n", &["good"][..]), ("", &[])] {
+        let (server, dir) = (index_server(&format!("{row}{rows}")), temp_dir());
+        let events = dir.path().join("events").display().to_string();
+        let target = dir.path().join("target");
+        let result = run_mirror_with(&server.url("/d/"), &target, &["--events", &events]);
+        result
+            .assert_exit(0)
+            .assert_stderr_contains("; 1 on other servers; 2 outside the start directory; 2 with a query");
+        let note = "the listing has no entries, only links: 1 to other servers, 2 to other directories, 2 with a query";
+        assert_eq!(result.stderr.contains(note), files.is_empty(), "{}", result.stderr);
+        assert_eq!(list_files(&target), files);
+        let events = fs::read_to_string(events).expect("events");
+        let summary = events.lines().last().unwrap_or_default();
+        for count in ["\"elsewhere\":3", "\"other_servers\":1", "\"outside_start\":2", "\"with_query\":2"] {
+            assert!(summary.contains(count), "{count}: {summary}");
+        }
+    }
+}
+
+#[test]
+fn absolute_link_with_dot_segments_is_the_entry_that_it_resolves_to() {
+    let server = http_server(|request| match request.path().as_str() {
+        "/d/" => {
+            let authority = request.header_text("host").unwrap_or_default();
+            index_page(&format!("<a href=\"http://{authority}/./d/x/../f\">f</a>  1\n"))
+        }
+        _ => HttpResponse::new(200).body("1"),
+    });
+    let dir = temp_dir();
+    run_mirror(&server.url("/d/"), dir.path(), "").assert_exit(0);
+    assert_eq!(list_tree(dir.path()), ["f=1"]);
 }

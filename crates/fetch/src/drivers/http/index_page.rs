@@ -12,7 +12,7 @@ use futures_core::Stream;
 use super::options::IndexRule;
 use super::plan::HttpPlan;
 use crate::body::TerminatorCheck;
-use crate::listing::{KeptPage, OtherNames};
+use crate::listing::{KeptPage, OtherLinks};
 use crate::{Body, Code, Content, Error, Listing, Phase, Response, Validator};
 
 /// Maximum size of an index page, in bytes.
@@ -35,18 +35,18 @@ pub(super) fn index_page_listing(plan: &HttpPlan, response: Response) -> Result<
     let (size, validator) = (meta.head.size.take(), meta.validator.take());
     let (url, proof) = (plan.url.to_string(), body.proof());
     let kept = Arc::<OnceLock<KeptPage>>::default();
-    let other_names = Arc::<OnceLock<OtherNames>>::default();
+    let other_links = Arc::<OnceLock<OtherLinks>>::default();
     let terminator_check = TerminatorCheck::default();
     let page = PageEntries {
         state: PageState::Receiving(Box::pin(receive_page(body, url))),
         rule: plan.options.index_rule,
         kept: kept.clone(),
-        other_names: other_names.clone(),
+        other_links: other_links.clone(),
         facts: Some((size, validator)),
         terminator_check: terminator_check.clone(),
     };
     let listing = Listing::new(page).with_terminator_check(proof, terminator_check);
-    Ok(Response::new(meta, Content::Listing(listing.with_kept_page(kept).with_other_names(other_names))))
+    Ok(Response::new(meta, Content::Listing(listing.with_kept_page(kept).with_other_links(other_links))))
 }
 
 fn not_an_index_error(why: &str) -> Error {
@@ -65,8 +65,8 @@ struct PageEntries {
     rule: IndexRule,
     /// Receives the page if it is not a listing.
     kept: Arc<OnceLock<KeptPage>>,
-    /// Receives the names of links that are not entries.
-    other_names: Arc<OnceLock<OtherNames>>,
+    /// Receives the links that are no entries.
+    other_links: Arc<OnceLock<OtherLinks>>,
     /// The size and validator of the response.
     facts: Option<(Option<u64>, Option<Validator>)>,
     /// Records that the page was truncated.
@@ -126,6 +126,12 @@ impl PageEntries {
     }
 }
 
+/// Takes the links that are no entries from a page that was read to its end.
+fn take_other_links(page: &mut IndexPage) -> OtherLinks {
+    let names = page.take_names_of_other_links().filter(|_| !page.may_have_other_pages());
+    OtherLinks { names, counts: page.counts_of_other_links() }
+}
+
 /// Returns the error for a page without links, which may be an error page and must not be an empty listing.
 fn no_links_error(page: &IndexPage) -> Option<Error> {
     (!page.looks_like_index()).then(|| not_an_index_error("it has no links"))
@@ -156,9 +162,7 @@ impl Stream for PageEntries {
                 {
                     Some(None) => {
                         // The page is read to its end only once, so the cell is empty.
-                        let names = page.index.take_names_of_other_links();
-                        let names = names.filter(|_| !page.index.may_have_other_pages());
-                        let _ = self.other_names.set(names);
+                        let _ = self.other_links.set(take_other_links(&mut page.index));
                         if let Some(missing) = page.index.missing_part() {
                             self.terminator_check.set_missing(missing);
                         }
