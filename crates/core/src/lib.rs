@@ -91,7 +91,7 @@ pub use parse::{MAX_LENGTH, parse, parse_with};
 pub use parsed::Parsed;
 pub use percent_encoding::{CharSet, PercentEncoded};
 pub use redact::mask_password;
-pub use resolve::resolve_reference;
+pub use resolve::{reference_text, resolve_reference};
 pub use scheme_table::{SCHEMES, Scheme, SchemeFamily, SchemeStatus, Security, find_scheme};
 pub use schemes::{
     ArticleNumbers, FileUrl, FtpPath, FtpUrl, GopherUrl, HttpUrl, MailtoUrl, NewsResource, NewsUrl, NntpUrl,

@@ -1,5 +1,23 @@
 //! Resolves a reference against a base URL (RFC 3986 §5.2), for the `Location` field of HTTP and links in documents.
 
+use std::borrow::Cow;
+
+/// Returns the bytes of a reference as text, for example from a page or a header field. Bytes that are not UTF-8 are
+/// percent-encoded, so that the server receives them unchanged.
+///
+/// ```
+/// use fetch_url_core::reference_text;
+///
+/// assert_eq!(reference_text(b"caf\xe9/\xc3\xa9"), "caf%E9/\u{e9}");
+/// ```
+pub fn reference_text(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let encode = |bytes: &[u8]| bytes.iter().map(|byte| format!("%{byte:02X}")).collect::<String>();
+    bytes.utf8_chunks().map(|chunk| chunk.valid().to_owned() + &encode(chunk.invalid())).collect()
+}
+
 /// Resolves `reference` against `base` (RFC 3986 §5.2), as a browser does with a link, and returns the target as text.
 ///
 /// Nothing is checked: the caller parses the result, which may not be a valid URL.

@@ -4,7 +4,7 @@ mod kind;
 
 pub use kind::RedirectKind;
 
-use fetch_url_core::{Url, parse, resolve_reference};
+use fetch_url_core::{Url, parse, reference_text, resolve_reference};
 
 use crate::{Error, Response};
 
@@ -60,16 +60,10 @@ pub(crate) fn resolve_target(from: &Url<'_>, target: &str) -> String {
     resolve_reference(&from.to_string(), &target.replace(' ', "%20"))
 }
 
-/// Returns a Location as text. Bytes that are not UTF-8 are percent-encoded.
-pub(crate) fn location_text(location: &[u8]) -> String {
-    let escaped = |bytes: &[u8]| bytes.iter().map(|byte| format!("%{byte:02X}")).collect::<String>();
-    location.utf8_chunks().map(|chunk| chunk.valid().to_owned() + &escaped(chunk.invalid())).collect()
-}
-
 /// Returns the URL to which a response from `from` with this Location redirects, with its fragment, as it is requested when
 /// the redirect is followed.
 pub fn redirect_target(from: &Url<'_>, location: &[u8]) -> String {
-    let text = resolve_target(from, &location_text(location));
+    let text = resolve_target(from, &reference_text(location));
     match parse(&text) {
         Ok(parsed) => match parsed.fragment {
             Some(fragment) => format!("{}#{fragment}", parsed.url),

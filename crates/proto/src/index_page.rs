@@ -19,7 +19,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use child_entry::{canonical_url, child_entry, plain_child};
-use fetch_url_core::resolve_reference;
+use fetch_url_core::{reference_text, resolve_reference};
 use html5gum::{Error, StartTag, Token};
 use link_target::{OtherTarget, is_navigation, is_on_own_server, is_own_url, resolve};
 use listing_signs::ListingSigns;
@@ -165,9 +165,8 @@ impl IndexPage {
 
     /// Handles a start tag. Returns the entry that it completes, if any.
     fn handle_start_tag(&mut self, tag: &StartTag<()>) -> Option<Entry> {
-        let value = |name: &str| {
-            tag.attributes.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value).into_owned())
-        };
+        let value =
+            |name: &str| tag.attributes.get(name.as_bytes()).map(|value| reference_text(value).into_owned());
         match &**tag.name {
             b"a" => {
                 self.is_in_link = true;

@@ -1,6 +1,6 @@
 //! Signs that a server generated a page as the listing of a directory.
 
-use fetch_url_core::PercentEncoded;
+use fetch_url_core::{PercentEncoded, reference_text};
 use html5gum::emitters::default::Token;
 
 /// The maximum number of bytes of a title, heading or link text that are compared.
@@ -59,7 +59,7 @@ impl ListingSigns {
             Token::StartTag(tag) => match &**tag.name {
                 b"a" => {
                     let href = tag.attributes.get(&b"href"[..]);
-                    let href = href.map(|href| String::from_utf8_lossy(href).trim().to_owned());
+                    let href = href.map(|href| reference_text(href).trim().to_owned());
                     let Some(href) = href else { return };
                     self.is_certain |= sorts_columns(&href);
                     self.end_link();
@@ -129,7 +129,7 @@ fn is_named_like(href: &str, text: &str) -> bool {
     let path = href.strip_prefix("./").unwrap_or(href);
     let name = PercentEncoded::from(path).decode().into_owned();
     let name = name.strip_suffix(b"/").unwrap_or(&name);
-    !name.is_empty() && name == text.strip_suffix('/').unwrap_or(text).as_bytes()
+    !name.is_empty() && String::from_utf8_lossy(name) == text.strip_suffix('/').unwrap_or(text)
 }
 
 /// Returns `true` if the reference sorts the columns of a listing: `?C=N;O=D` of Apache, `?sort=name&order=desc` of Caddy.

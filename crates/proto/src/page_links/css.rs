@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use fetch_url_core::reference_text;
 
 use super::{MAX_REFERENCE_BYTES, PageLink, resolve_link};
 
@@ -118,7 +119,7 @@ fn unescape(content: &[u8]) -> Cow<'_, str> {
     if content.len() > MAX_REFERENCE_BYTES {
         return Cow::Borrowed("");
     }
-    let text = String::from_utf8_lossy(content);
+    let text = reference_text(content);
     if !text.contains('\\') {
         return text;
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use fetch_url_core::reference_text;
 use html5gum::{StartTag, Token};
 
 use super::css::CssLinks;
@@ -77,9 +78,8 @@ impl HtmlLinks {
     }
 
     fn handle_start_tag(&mut self, tag: &StartTag<()>) {
-        let value = |name: &str| {
-            tag.attributes.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value).into_owned())
-        };
+        let value =
+            |name: &str| tag.attributes.get(name.as_bytes()).map(|value| reference_text(value).into_owned());
         match &**tag.name {
             b"base" => self.set_base(value("href")),
             b"style" => self.style = Some(Vec::new()),

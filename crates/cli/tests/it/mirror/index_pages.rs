@@ -481,3 +481,27 @@ fn absolute_link_with_dot_segments_is_the_entry_that_it_resolves_to() {
     run_mirror(&server.url("/d/"), dir.path(), "").assert_exit(0);
     assert_eq!(list_tree(dir.path()), ["f=1"]);
 }
+
+/// The bytes are those of the file name, whatever the charset of the page is.
+#[test]
+fn bytes_of_a_link_that_are_not_utf8_are_requested_unchanged() {
+    let rows = b"<a href=\"caf\xe9\">caf\xe9</a>  01-Dec-1994 12:34  1\n<a href='\xc3\xa9'>\xc3\xa9</a>  01-Dec-1994 12:34  1\n";
+    let index = [b"<h1>Index of /d/</h1><pre><a href=\"../\">../</a>\n", &rows[..], b"</pre>"].concat();
+    let page = [b"<title>x</title><img src='im\xe9'><p style='background: url(st\xe9)'>", &rows[..]].concat();
+    let mirrored = |charset: &str, page: &[u8]| {
+        let (media_type, page) = (format!("text/html{charset}"), page.to_vec());
+        let server = http_server(move |request| match request.path().as_str() {
+            "/d/" => HttpResponse::new(200).header("Content-Type", &*media_type).body(page.clone()),
+            _ => HttpResponse::new(200).body("1"),
+        });
+        let dir = temp_dir();
+        run_mirror(&server.url("/d/"), dir.path(), "").assert_exit(0);
+        let mut paths: Vec<_> = server.requests().iter().map(HttpRequest::path).collect();
+        paths.sort();
+        paths
+    };
+    for charset in ["", "; charset=iso-8859-1", "; charset=utf-8"] {
+        assert_eq!(mirrored(charset, &index), ["/d/", "/d/%C3%A9", "/d/caf%E9"], "{charset}");
+    }
+    assert_eq!(mirrored("", &page), ["/d/", "/d/%C3%A9", "/d/caf%E9", "/d/im%E9", "/d/st%E9"]);
+}

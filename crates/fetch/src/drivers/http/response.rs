@@ -1,6 +1,6 @@
 //! Interprets a response: content, redirect, or error (RFC 9110 §15).
 
-use fetch_url_core::Url;
+use fetch_url_core::{Url, reference_text};
 use fetch_url_proto::http_date;
 use http::header::{
     CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, RANGE, REFERER,
@@ -18,7 +18,6 @@ use super::range_headers::{ContentRange, parse_decimal, rest_of, validator_from_
 use super::response_body::ResponseBody;
 use super::secrets::{mask_request_secrets, request_secrets};
 use super::status_error::status_error;
-use crate::redirect::location_text;
 use crate::{
     Body, ByteRange, Code, Content, Error, HeaderFields, Meta, Outcome, Phase, Proof, Redirect, Response,
     Resume, Validator,
@@ -152,7 +151,7 @@ fn redirect_outcome(
         let error = Error::new(Code::PeerMisbehaved, Phase::Redirect, "a redirect with an empty Location");
         return Err(error.with_reply(reply.as_bytes()));
     }
-    let to = location_text(location.as_bytes());
+    let to = reference_text(location.as_bytes()).into_owned();
     let switches_to_get = switches_to_get(plan, response.status());
     let mut redirect = Redirect::new(to, reply.clone(), whole_response(plan, response, reply)?);
     (redirect.switches_to_get, redirect.changes_state) = (switches_to_get, changes_state);
