@@ -505,3 +505,32 @@ fn bytes_of_a_link_that_are_not_utf8_are_requested_unchanged() {
     }
     assert_eq!(mirrored("", &page), ["/d/", "/d/%C3%A9", "/d/caf%E9", "/d/im%E9", "/d/st%E9"]);
 }
+
+/// The server compresses the page although the request has no `Accept-Encoding`.
+#[test]
+fn index_page_that_is_compressed_unasked_is_decoded() {
+    let text = b"<html><h1>Index of /d/</h1><pre><a href=\"../\">../</a>\n<a href=\"a\">a</a>  01-Dec-1994 12:34  1\n</pre></html>";
+    let own = b"<title>Welcome</title><a href=\"a\">An a</a>";
+    for (page, coding, expected) in [
+        (&text[..], "gzip", Ok(&["a"][..])),
+        (own, "gzip", Ok(&["a", "index.html"])),
+        (text, "unknown", Err(8)),
+    ] {
+        let server = http_server(move |request| match request.path().as_str() {
+            "/d/" => html_reply(encode(ContentCoding::Gzip, page).expect("a coder"))
+                .header("Content-Encoding", coding),
+            _ => HttpResponse::new(200).body("a"),
+        });
+        let dir = temp_dir();
+        let result = run_mirror(&server.url("/d/"), dir.path(), "");
+        result.assert_exit(expected.err().unwrap_or(0));
+        assert_eq!(list_files(dir.path()), expected.unwrap_or_default(), "{coding}");
+        if expected == Ok(&["a"]) {
+            let listed = run_fetch_url(["--list", &server.url("/d/")]).assert_exit(0).stdout_text();
+            assert!(listed.ends_with(" a\n"), "{listed}");
+        }
+        if let Ok(saved) = fs::read(dir.path().join("index.html")) {
+            assert_eq!(saved, own, "the page is saved as it is read");
+        }
+    }
+}

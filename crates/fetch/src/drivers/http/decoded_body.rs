@@ -27,7 +27,8 @@ pub(super) fn decoded_body(
         true => ContentCoding::from_transfer_encoding(headers)?,
         false => None,
     };
-    let is_decoded = options.compressed && !options.raw;
+    // An index page is read, not stored, even if the server compresses it without being asked.
+    let is_decoded = (options.compressed || options.index_as_listing && !plan.wants_head) && !options.raw;
     let content_coding = match ContentCoding::from_headers(headers) {
         Ok(coding) => coding.filter(|_| is_decoded),
         // An unknown coding does not matter if the body is not decoded, or if the response is a redirect.
