@@ -81,9 +81,11 @@ pub(super) fn is_fetched(path: &Path, reserved: Reserved, run: &Run) -> bool {
     reserved == (Reserved::Repeated { is_finished: true }) && run.journal.is_some() && path.is_file()
 }
 
-/// Returns the file if it need not be fetched: it exists and `--skip-existing` is set, or the journal contains it.
+/// Returns the file if it need not be fetched: it exists and `--skip-existing` is set, or the journal contains it. A
+/// directory, a device or a FIFO at its path is not the file.
 pub(super) fn current_file(transfer: &Transfer, path: &Path, run: &Run) -> Option<Metadata> {
-    let existing = run.options.skips_existing.then(|| fs::metadata(path).ok()).flatten();
+    let existing = || fs::metadata(path).ok().filter(Metadata::is_file);
+    let existing = run.options.skips_existing.then(existing).flatten();
     let journal = run.journal.as_ref().filter(|journal| journal.has_earlier_entries());
     existing.or_else(|| journal?.unchanged_file(transfer, path))
 }

@@ -371,3 +371,23 @@ fn url_with_and_without_its_last_slash_is_the_same_mirror() {
         }
     }
 }
+
+/// `--skip-existing` skips files only, so the result is the same as without the option.
+#[test]
+fn directory_fifo_or_dangling_link_is_no_existing_file() {
+    let (source, dir) = (temp_dir(), temp_dir());
+    for name in ["d", "f", "l", "ok"] {
+        write_file(source.path(), name, name);
+    }
+    fs::create_dir(dir.path().join("d")).expect("a directory");
+    std::os::unix::fs::symlink("nowhere", dir.path().join("l")).expect("a link");
+    let made = std::process::Command::new("mkfifo").arg(dir.path().join("f")).status().expect("mkfifo");
+    assert!(made.success());
+    write_file(dir.path(), "ok", "mine");
+    let result = run_mirror(&file_url(source.path()), dir.path(), "--skip-existing");
+    result.assert_exit(23).assert_stderr_contains("1 already present; 3 failed");
+    assert_eq!(list_tree(dir.path()), ["d/", "f?", "l@", "ok=mine"]);
+    let url = format!("{}ok", file_url(source.path()));
+    let target = dir.path().join("d").display().to_string();
+    run_fetch_url(["--skip-existing", "-o", &target, &url]).assert_exit(23);
+}
