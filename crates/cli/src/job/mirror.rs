@@ -93,13 +93,17 @@ impl Invocation {
     /// Checks the flags and makes the invocation of a mirror.
     pub(crate) fn mirror(flags: MirrorFlags, given: &GivenOptions) -> Result<Self, Error> {
         let MirrorFlags { tree, mut fetch } = flags;
-        let reason = "this option applies to a single URL only";
+        let reason = "`fetch-url mirror --help` lists the options that apply";
         reject_options(SINGLE_OBJECT_OPTIONS, &fetch, given, "mirror", reason)?;
         let mut positionals = std::mem::take(&mut fetch.urls).into_iter();
         let Some(url) = positionals.next() else { return Err(usage_error("no URL was given")) };
         let directory = positionals.next().map(PathBuf::from);
         if positionals.next().is_some() {
             return Err(usage_error("mirror takes one URL and at most one directory"));
+        }
+        if directory.as_ref().is_some_and(|directory| directory.as_os_str().is_empty()) {
+            let hint = "`.` is the current directory; without DIR, it is named like the last part of the URL";
+            return Err(usage_error("the name of the directory DIR is empty").with_hint(hint));
         }
         // A mirror always sets modification times, which show changes, and resumes partial downloads.
         (fetch.remote_time, fetch.continue_flag) = (true, true);

@@ -193,6 +193,13 @@ fn unsupported_options_exit_with_2_and_write_nothing() {
         "--checksum md5:900150983cd24fb0d6963f7d28e17f72",
         "--input-file list",
         "--keep-both",
+        "--remove-on-error",
+        "-D h",
+        "--etag-save e",
+        "--etag-compare e",
+        "-g",
+        "-T list",
+        "-F a=b",
         "--metalink list",
         "--max-depth x",
         "--max-depth -1",
@@ -224,6 +231,9 @@ fn wrong_arguments_are_rejected_and_dir_defaults_to_last_segment() {
     run_fetch_url_in(dir.path(), ["mirror", "--retry", "0", &one, &two, &one]).assert_exit(2);
     assert_eq!(entry_names(dir.path()), Vec::<String>::new());
     run_fetch_url_in(dir.path(), ["mirror", "--retry", "0", "http://h:x/", "x"]).assert_exit(3);
+    assert_eq!(entry_names(dir.path()), Vec::<String>::new());
+    let result = run_fetch_url_in(dir.path(), ["mirror", "--retry", "0", &one, ""]);
+    result.assert_exit(2).assert_stderr_contains("the name of the directory DIR is empty");
     assert_eq!(entry_names(dir.path()), Vec::<String>::new());
     // Without DIR, the last path segment of the URL is used, in the working directory.
     write_file(source.path(), "last part/f", "x");
@@ -282,6 +292,17 @@ fn target_of_another_url_is_refused_and_unchanged() {
         (list_tree(target.path()), fs::read(target.path().join(MIRROR_JOURNAL)).expect("a journal")),
         before
     );
+}
+
+#[test]
+fn hint_for_a_refused_option_names_the_help_of_mirror() {
+    for option in ["--keep-both", "-g", "-I"] {
+        let result = run_fetch_url(["mirror", "--retry", "0", option, "http://127.0.0.1:1/d/", "x"]);
+        let words = format!(
+            "{option} cannot be used with mirror\n  hint: `fetch-url mirror --help` lists the options"
+        );
+        result.assert_exit(2).assert_stderr_contains(&words);
+    }
 }
 
 /// Options for a single object, which `mirror` rejects, are not in its help.
