@@ -59,11 +59,21 @@ pub struct Meta {
     /// Passwords and tokens of the request, which are masked in traces, because some servers repeat them in
     /// header fields.
     pub(crate) secrets: Vec<SecretBytes>,
-    /// `true` if a body that breaks off may be requested again from its beginning although it cannot be continued: the
-    /// object has an entity tag or a modification time, and the request changes nothing.
-    pub(crate) is_repeatable: bool,
+    /// When a body that breaks off may be requested again from its beginning although it cannot be continued.
+    pub(crate) repetition: Repetition,
     /// The request had a body, so the response is not the object whose modification time is a condition.
     pub(crate) answers_body: bool,
+}
+
+/// When a request may be sent again after its body has broken off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repetition {
+    /// Never: the request may change something on the server.
+    Never,
+    /// While no byte of the body has been delivered: the object has no entity tag or modification time.
+    BeforeFirstByte,
+    /// If the consumer can discard the delivered bytes.
+    Always,
 }
 
 /// The times of the steps of a request, measured from its start, and the addresses of the connection. A reused
@@ -116,7 +126,7 @@ impl Meta {
             notes: Vec::new(),
             timings: Timings::default(),
             secrets: Vec::new(),
-            is_repeatable: false,
+            repetition: Repetition::Never,
             answers_body: false,
         }
     }

@@ -46,6 +46,13 @@ pub(crate) struct InterruptPosition {
     pub(crate) tail: Vec<u8>,
 }
 
+impl InterruptPosition {
+    /// Returns `true` if no byte of the body has been delivered.
+    pub(crate) const fn is_before_first_byte(&self) -> bool {
+        self.tail.is_empty()
+    }
+}
+
 pub(crate) type ResumeFuture =
     Pin<Box<dyn Future<Output = (Box<dyn Resumer>, Result<ResumedBody, Error>)> + Send>>;
 

@@ -12,6 +12,7 @@ use super::retry::RetryState;
 use super::settings::Settings;
 use crate::Deadline;
 use crate::body::{InterruptPosition, ResumeFuture, ResumedBody, Resumer};
+use crate::meta::Repetition;
 use crate::resume::resource_key;
 use crate::{ByteRange, Code, Content, Error, Meta, Phase, Response, Resume, Validator};
 
@@ -30,7 +31,7 @@ struct ReceivedObject {
     size: Option<u64>,
     validator: Option<Validator>,
     is_resumable: bool,
-    is_repeatable: bool,
+    repetition: Repetition,
 }
 
 impl ReceivedObject {
@@ -40,8 +41,24 @@ impl ReceivedObject {
             size: meta.head.size,
             validator: meta.validator.clone(),
             is_resumable: meta.is_resumable,
-            is_repeatable: meta.is_repeatable,
+            repetition: meta.repetition,
         }
+    }
+
+    /// Returns `true` if the body may be requested again from its beginning, if its consumer can discard the delivered
+    /// bytes.
+    fn may_be_repeated(&self, is_before_first_byte: bool) -> bool {
+        match self.repetition {
+            Repetition::Never => false,
+            Repetition::BeforeFirstByte => is_before_first_byte,
+            Repetition::Always => true,
+        }
+    }
+
+    /// Returns `true` if `meta` describes the same version of the object, from the same offset on.
+    fn is_same_version(&self, meta: &Meta, offset: u64) -> bool {
+        let is_equal = meta.validator == self.validator && meta.head.size == self.size;
+        is_equal && self.validator.is_some() && meta.offset == offset
     }
 
     /// Returns the resume data for `offset`, or `None` if the response cannot be resumed, or no byte of `range` is left
@@ -94,6 +111,19 @@ impl Resumer for EngineResumer {
 }
 
 impl EngineResumer {
+    /// Returns the resume data for `position`: that of the request itself, if no byte was delivered since then.
+    fn resume_data(&self, position: InterruptPosition, range: Option<ByteRange>) -> Option<Resume> {
+        let is_unchanged = |resume: &&Resume| {
+            position.is_before_first_byte()
+                && resume.offset == position.offset
+                && self.object.validator.as_ref() == Some(&resume.validator)
+        };
+        match self.start.request.resume().filter(is_unchanged) {
+            Some(resume) => Some(resume.clone()),
+            None => self.object.resume_data(position, range),
+        }
+    }
+
     async fn try_resume(
         &mut self,
         error: Error,
@@ -101,17 +131,20 @@ impl EngineResumer {
         may_restart: bool,
     ) -> Result<ResumedBody, Error> {
         let (offset, range) = (position.offset, self.start.request.wanted_range());
-        let resume = self.object.resume_data(position, range);
-        // The object may have changed, so a restart requires resume data, `Meta::is_repeatable` or
+        let is_before_first_byte = position.is_before_first_byte() && !error.has_invalid_body();
+        let resume = self.resume_data(position, range);
+        // The object may have changed, so a restart requires resume data, `Meta::repetition` or
         // `--retry-all-errors`. A request that failed because of this client's pipelining is sent again if no byte was
         // delivered.
         let is_untouched = offset == 0 && error.allows_restart();
-        let is_repeatable =
-            resume.is_some() || self.object.is_repeatable || self.settings.policy.retry.all_errors;
+        let may_repeat = self.object.may_be_repeated(is_before_first_byte);
+        let is_repeatable = resume.is_some() || may_repeat || self.settings.policy.retry.all_errors;
         let may_restart = is_untouched || may_restart && is_repeatable;
+        // Without a delivered byte, the same version of the object can be delivered to every consumer.
+        let may_begin_again = is_before_first_byte && may_repeat && self.object.validator.is_some();
         // The bytes before the error may be wrong if the server began at another offset.
         let resume = resume.filter(|_| !error.has_invalid_body());
-        if resume.is_none() && !may_restart {
+        if resume.is_none() && !may_restart && !may_begin_again {
             return Err(error);
         }
         let (code, reason) = (error.code(), detail_of(&error));
@@ -129,7 +162,8 @@ impl EngineResumer {
         if let Some(refusal) = response.status_error {
             return Err(refusal);
         }
-        let is_same = is_continuation(&response.meta, resume.as_ref());
+        let is_same = is_continuation(&response.meta, resume.as_ref())
+            || may_begin_again && self.object.is_same_version(&response.meta, offset);
         let Content::Body(body) = response.content else { return Err(object_changed_error(code, &reason)) };
         let first = range.map_or(Some(0), |range| range.first_offset(response.meta.head.size));
         let is_restart = may_restart && first == Some(response.meta.offset);

@@ -16,6 +16,7 @@ use super::driver_error::{
 };
 use super::options::ActiveAddress;
 use super::plan::FtpPlan;
+use crate::meta::Repetition;
 use crate::net::ftp_data::ActiveListener;
 use crate::net::server_stream::{RemoteEnd, ServerStream};
 use crate::net::trace;
@@ -262,6 +263,7 @@ fn response_metadata(connection: &Connection, plan: &FtpPlan) -> Box<Meta> {
     meta.head.modified = file.modified.as_ref().map(|modified| modified.seconds);
     meta.validator = file.modified.as_ref().map(|modified| Validator::Modified(modified.text.clone()));
     meta.is_resumable = meta.validator.is_some() && meta.head.size.is_some();
+    meta.repetition = if meta.validator.is_some() { Repetition::Always } else { Repetition::BeforeFirstByte };
     meta
 }
 

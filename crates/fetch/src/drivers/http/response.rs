@@ -18,6 +18,7 @@ use super::range_headers::{ContentRange, parse_decimal, rest_of, validator_from_
 use super::response_body::ResponseBody;
 use super::secrets::{mask_request_secrets, request_secrets};
 use super::status_error::status_error;
+use crate::meta::Repetition;
 use crate::{
     Body, ByteRange, Code, Content, Error, HeaderFields, Meta, Outcome, Phase, Proof, Redirect, Response,
     Resume, Validator,
@@ -207,7 +208,7 @@ fn partial_response(plan: &HttpPlan, response: IncomingResponse, reply: String) 
 /// Returns the part that the caller requested with a Range header field (`-H`). It is neither checked nor resumed.
 fn part_of_own_range(plan: &HttpPlan, response: IncomingResponse, reply: String) -> Result<Response, Error> {
     let mut meta = response_meta(plan, &response, reply);
-    (meta.is_resumable, meta.is_repeatable) = (false, false);
+    (meta.is_resumable, meta.repetition) = (false, Repetition::Never);
     let length = content_length(&response);
     meta.head.size = length;
     build_response(plan, response, meta, length)
@@ -288,8 +289,11 @@ fn response_meta(plan: &HttpPlan, response: &IncomingResponse, reply: String) ->
     // Byte ranges exist for GET only.
     meta.is_resumable = plan.method == Method::GET && !has_content_coding(headers);
     // A weak entity tag suffices: a restart does not join parts of two versions.
-    meta.is_repeatable =
-        plan.method == Method::GET && (headers.contains_key(ETAG) || headers.contains_key(LAST_MODIFIED));
+    meta.repetition = match headers.contains_key(ETAG) || headers.contains_key(LAST_MODIFIED) {
+        _ if plan.method != Method::GET => Repetition::Never,
+        true => Repetition::Always,
+        false => Repetition::BeforeFirstByte,
+    };
     meta.media_type = text(CONTENT_TYPE).map(str::to_owned);
     meta.suggested_name = headers
         .get(CONTENT_DISPOSITION)

@@ -6,6 +6,7 @@ use fetch_url_proto::text::sanitise;
 use super::plan::ProsperoPlan;
 use super::query::{QueryError, QueryReply, query_attributes};
 use super::response::outcome;
+use crate::meta::Repetition;
 use crate::net::datagram::DatagramSockets;
 use crate::{Code, Content, Error, Meta, Outcome, Phase, RunContext};
 
@@ -41,7 +42,9 @@ pub(super) async fn query_size_and_time(
     let (metadata, datagrams) = query_optional(&query, datagrams, plan, ctx).await?;
     if let Some(metadata) = metadata {
         (meta.head.size, meta.head.modified) = (metadata.size(), metadata.modified());
-        meta.is_repeatable = meta.head.modified.is_some();
+        if meta.head.modified.is_some() {
+            meta.repetition = Repetition::Always;
+        }
     }
     Ok(datagrams)
 }
