@@ -258,8 +258,9 @@ impl Error {
         self.0.allows_restart
     }
 
-    /// Returns `true` if the bytes received so far are invalid.
-    pub(crate) const fn has_invalid_body(&self) -> bool {
+    /// Returns `true` if the bytes received so far are invalid ([`with_invalid_body`](Self::with_invalid_body)), for
+    /// example because the server may have ignored the requested offset.
+    pub const fn has_invalid_body(&self) -> bool {
         self.0.has_invalid_body
     }
 

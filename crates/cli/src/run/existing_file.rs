@@ -72,8 +72,12 @@ pub(super) async fn compare(
     };
     let meta = response.meta;
     let Content::Body(body) = response.content else { return Ok(ExistingFile::Other) };
-    if body.bytes().await? != tail {
-        return restart("it differs from the object");
+    match body.bytes().await {
+        Ok(bytes) if bytes == tail => {}
+        Ok(_) => return restart("it differs from the object"),
+        // The server has ignored the offset.
+        Err(error) if error.has_invalid_body() => return restart(&range_refusal(&error)),
+        Err(error) => return Err(error),
     }
     match meta.head.size {
         Some(size) if size == length => {

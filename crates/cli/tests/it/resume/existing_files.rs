@@ -5,7 +5,9 @@ use std::fs;
 use crate::support::{
     RunResult, entry_names, http_server, read_text_file, run_fetch_url_in, strong_etag_headers, temp_dir,
 };
-use fetch_url_tests::{FileHeaders, HttpResponse, HttpServer, RangeSupport, file_handler, pattern_vec};
+use fetch_url_tests::{
+    FileHeaders, FtpConfig, FtpServer, HttpResponse, HttpServer, RangeSupport, file_handler, pattern_vec,
+};
 
 const SIZE: usize = 300_000;
 
@@ -14,11 +16,10 @@ fn object() -> Vec<u8> {
 }
 
 /// Runs `fetch-url -C - -o file`, and checks that the file is the object and that no temporary file remains.
-fn run_with_existing(server: &HttpServer, existing: &[u8], options: &[&str]) -> RunResult {
+fn run_with_existing(url: &str, existing: &[u8], options: &[&str]) -> RunResult {
     let dir = temp_dir();
     fs::write(dir.path().join("file"), existing).expect("a file");
-    let url = server.url("/object");
-    let result = run_fetch_url_in(dir.path(), [&["-C", "-", "-o", "file", &url], options].concat());
+    let result = run_fetch_url_in(dir.path(), [&["-C", "-", "-o", "file", url], options].concat());
     result.assert_exit(0);
     assert!(fs::read(dir.path().join("file")).expect("a file") == object(), "the content differs");
     assert_eq!(entry_names(dir.path()), ["file"]);
@@ -32,10 +33,10 @@ fn ranges(server: &HttpServer) -> Vec<String> {
 #[test]
 fn complete_file_is_not_fetched_again() {
     let server = http_server(file_handler(object(), strong_etag_headers()));
-    let result = run_with_existing(&server, &object(), &[]);
+    let result = run_with_existing(&server.url("/object"), &object(), &[]);
     result.assert_stderr_contains("file is already complete: 300000 bytes");
     assert_eq!(ranges(&server), [format!("bytes={}-{}", SIZE - 64, SIZE - 1)]);
-    assert_eq!(run_with_existing(&server, &object(), &["-s"]).stderr, "");
+    assert_eq!(run_with_existing(&server.url("/object"), &object(), &["-s"]).stderr, "");
 }
 
 #[test]
@@ -54,7 +55,7 @@ fn file_shorter_than_the_compared_bytes_is_complete() {
 fn start_of_the_object_is_kept_after_64_kib_are_compared() {
     for kept in [1, 63, 64, 65, 1000, 200_000] {
         let server = http_server(file_handler(object(), strong_etag_headers()));
-        let result = run_with_existing(&server, &object()[..kept], &[]);
+        let result = run_with_existing(&server.url("/object"), &object()[..kept], &[]);
         assert_eq!(result.stderr, "", "{kept}");
         let (first, compared) = (kept.saturating_sub(64), kept.min(64 * 1024).min(kept.max(2) - 1));
         let rest = if kept == 1 { 1 } else { kept - compared };
@@ -73,7 +74,8 @@ fn file_that_differs_is_fetched_from_the_start_with_a_note() {
     let longer = [object(), b"more".to_vec()].concat();
     for existing in [other_end, longer, vec![0; 1000]] {
         let server = http_server(file_handler(object(), strong_etag_headers()));
-        run_with_existing(&server, &existing, &[]).assert_stderr_contains("fetched from the start");
+        run_with_existing(&server.url("/object"), &existing, &[])
+            .assert_stderr_contains("fetched from the start");
         assert_eq!(ranges(&server).last().map(String::as_str), Some("-"));
     }
 }
@@ -84,7 +86,7 @@ fn partial_file_with_a_difference_in_its_last_64_kib_is_replaced() {
     let mut existing = object()[..200_000].to_vec();
     existing[150_000] ^= 1;
     let server = http_server(file_handler(object(), strong_etag_headers()));
-    run_with_existing(&server, &existing, &[]);
+    run_with_existing(&server.url("/object"), &existing, &[]);
     assert_eq!(ranges(&server).last().map(String::as_str), Some("-"));
 }
 
@@ -95,7 +97,21 @@ fn server_without_ranges_or_versions_sends_the_whole_object() {
     let without_ranges = "file is fetched from the start: the server does not support ranges (200 OK)\n";
     for (headers, note) in [(ignored, without_ranges), (unversioned, "fetched from the start")] {
         let server = http_server(file_handler(object(), headers));
-        run_with_existing(&server, &object()[..1000], &[]).assert_stderr_contains(note);
+        run_with_existing(&server.url("/object"), &object()[..1000], &[]).assert_stderr_contains(note);
+    }
+}
+
+/// The server replies 350 to REST and sends the file from its start: for the end of a file of the same size it sends more
+/// bytes than requested.
+#[test]
+fn server_that_ignores_rest_sends_the_whole_object() {
+    let longer = [object(), b"more".to_vec()].concat();
+    for existing in [object(), vec![0; SIZE], longer, object()[..1000].to_vec()] {
+        let config = FtpConfig::new().file("/object", object()).modified("/object", "20200102030405");
+        let server = FtpServer::start(config.answer("REST", "350 Ignored.\r\n")).expect("a server");
+        let result = run_with_existing(&server.url("/object"), &existing, &[]);
+        result.assert_stderr_contains("file is fetched from the start: ");
+        assert_eq!(server.received_text().iter().filter(|line| line.starts_with("RETR")).count(), 2);
     }
 }
 
@@ -125,9 +141,12 @@ fn checksum_is_not_skipped_for_a_complete_file() {
 fn request_that_is_not_a_plain_get_replaces_the_file_with_a_note() {
     let server = http_server(|_| HttpResponse::new(200).body(object()));
     for options in [&["-X", "POST"][..], &["-d", "a=b"], &["-X", "REPORT", "-d", "x"]] {
-        let result = run_with_existing(&server, &object()[..1000], options);
+        let result = run_with_existing(&server.url("/object"), &object()[..1000], options);
         result.assert_stderr_contains("file is fetched from the start: ");
-        assert_eq!(run_with_existing(&server, &object(), &[options, &["-s"]].concat()).stderr, "");
+        assert_eq!(
+            run_with_existing(&server.url("/object"), &object(), &[options, &["-s"]].concat()).stderr,
+            ""
+        );
     }
     let dir = temp_dir();
     fs::write(dir.path().join("source"), "new").expect("a file");
