@@ -40,6 +40,8 @@ struct Parts {
     want: Want,
     range: Option<ByteRange>,
     resume: Option<Resume>,
+    /// The bytes before the range, if the caller has them.
+    preceding: Vec<u8>,
     condition: Option<Condition>,
     login: Option<Credential>,
     news_server: Option<HostPort<'static>>,
@@ -87,6 +89,7 @@ impl Request {
             want: Want::Object,
             range: None,
             resume: None,
+            preceding: Vec::new(),
             condition: None,
             login: None,
             news_server: None,
@@ -123,6 +126,14 @@ impl Request {
     #[must_use]
     pub fn range(mut self, range: ByteRange) -> Self {
         self.parts_mut().range = Some(range);
+        self
+    }
+
+    /// Sets the bytes before the range, which the caller has. A server that does not state the offset of the data that it
+    /// sends (FTP) is asked for up to 64 of them again. If they differ, the error is `Code::RangeRefused`.
+    #[must_use]
+    pub fn preceded_by(mut self, bytes: Vec<u8>) -> Self {
+        self.parts_mut().preceding = bytes;
         self
     }
 
@@ -261,6 +272,12 @@ impl Request {
     /// Returns the requested byte range.
     pub fn wanted_range(&self) -> Option<ByteRange> {
         self.0.range
+    }
+
+    /// Returns the bytes before the range ([`preceded_by`](Self::preceded_by)).
+    #[cfg(feature = "ftp")]
+    pub(crate) fn preceding(&self) -> &[u8] {
+        &self.0.preceding
     }
 
     /// Returns the resume data of the partial download.

@@ -93,6 +93,17 @@ pub(super) async fn compare(
     }
 }
 
+/// Adds to `request` the last of the bytes of the file at `path` that `-C OFFSET` keeps.
+pub(super) fn with_kept_bytes(request: Request, path: &Path, run: &Run) -> Request {
+    match (run.options.file_options.keep_bytes, request.url()) {
+        (kept @ 1.., Url::Ftp(_)) => match last_bytes(path, kept, TAIL_LENGTH) {
+            Some(bytes) => request.preceded_by(bytes),
+            None => request,
+        },
+        _ => request,
+    }
+}
+
 /// Returns the reason why the server has not sent the end of the object, for a note.
 fn range_refusal(error: &Error) -> String {
     match error.reply() {

@@ -404,6 +404,29 @@ fn continue_at_offset_appends_or_exits() {
     );
 }
 
+/// Without SIZE, the number of bytes does not show that the server has ignored REST.
+#[test]
+fn continue_at_offset_exits_33_if_the_server_ignores_rest() {
+    let ignoring = || test_config().answer("REST", "350 Ignored.\r\n");
+    let part = &new_content()[..1000];
+    for config in [ignoring(), ignoring().without("SIZE")] {
+        let (server, target) = (start_server(config), empty_target());
+        fs::write(target.path(), part).expect("write file");
+        let result = fetch_to_target(&target, &server, "-C 1000");
+        result.assert_exit(33).assert_stderr_contains("ignores REST");
+        assert_target_content(&target, part, "-C 1000");
+    }
+    // Up to 64 bytes before the offset, no REST is needed.
+    for kept in [1, 63, 64, 65, 1000] {
+        let (server, target) = (start_server(test_config().without("SIZE")), empty_target());
+        fs::write(target.path(), new_content()).expect("write file");
+        fetch_to_target(&target, &server, &format!("-C {kept}")).assert_exit(0);
+        assert_target_content(&target, &new_content(), &kept.to_string());
+        let rest = server.received_text().iter().any(|line| line.starts_with("REST"));
+        assert_eq!(rest, kept > 64, "{kept}");
+    }
+}
+
 #[test]
 fn time_condition_skips_unchanged_object() {
     for (condition, is_fetched) in [

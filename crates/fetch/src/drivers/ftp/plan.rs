@@ -26,6 +26,8 @@ pub(super) struct FtpPlan {
     pub(super) ftp_request: FtpRequest,
     pub(super) range: Option<ByteRange>,
     pub(super) resume: Option<Resume>,
+    /// The last bytes before the range, if the caller has them.
+    preceding: Vec<u8>,
     pub(super) condition: Option<Condition>,
     /// The caller wants the metadata only.
     pub(super) wants_head: bool,
@@ -51,6 +53,7 @@ impl FtpPlan {
             ftp_request: ftp_request(url, &options, wants_head, request.condition(), fallbacks)?,
             range: request.wanted_range().filter(|_| !wants_head),
             resume: request.resume().filter(|_| !wants_head).cloned(),
+            preceding: last_bytes(request.preceding(), Resume::TAIL).to_vec(),
             condition: request.condition(),
             wants_head,
             options,
@@ -103,13 +106,14 @@ impl FtpPlan {
     /// Returns the known bytes before offset `first`. They are downloaded again and compared, to verify that the
     /// server starts at the offset of REST.
     pub(super) fn overlap_bytes(&self, first: u64) -> &[u8] {
-        match &self.resume {
-            Some(Resume { tail, .. }) => {
-                let most = usize::try_from(first).unwrap_or(usize::MAX);
-                &tail[tail.len().saturating_sub(most)..]
-            }
-            None => &[],
-        }
+        let is_start_of_range =
+            matches!(self.range, Some(ByteRange::Span { first: start, .. }) if start == first);
+        let known: &[u8] = match &self.resume {
+            Some(Resume { tail, .. }) if !tail.is_empty() => tail,
+            _ if is_start_of_range => &self.preceding,
+            _ => &[],
+        };
+        last_bytes(known, usize::try_from(first).unwrap_or(usize::MAX))
     }
 
     /// Returns when commands may be sent before the replies to earlier commands arrive.
@@ -139,6 +143,11 @@ impl FtpPlan {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the last `most` bytes, or all if there are fewer.
+fn last_bytes(bytes: &[u8], most: usize) -> &[u8] {
+    &bytes[bytes.len().saturating_sub(most)..]
 }
 
 fn ftp_request(

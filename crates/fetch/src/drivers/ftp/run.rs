@@ -119,7 +119,10 @@ async fn build_response(
         is_equal.map_err(|error| Error::io(Code::Truncated, Phase::Body, "the data connection", error))
     };
     if !ctx.deadline.bound(Phase::Body, comparison).await? {
-        return Err(range_refused("the server sends other data than expected at the offset of REST"));
+        let detail = "the server sends other data than expected at the offset of REST";
+        return Err(
+            range_refused(detail).with_hint("it ignores REST, or the known bytes are of another object")
+        );
     }
     let stop = end.filter(|&end| meta.head.size != Some(end)).map(|end| end - meta.offset);
     let expected = end.map(|end| end - meta.offset);
