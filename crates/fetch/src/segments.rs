@@ -8,6 +8,7 @@
 
 mod assembly;
 mod layout;
+mod offset_proof;
 mod running;
 mod source;
 
@@ -30,7 +31,8 @@ use crate::request::SpareConnections;
 use crate::sink::{Finished, Target};
 use crate::started_future::StartedFuture;
 use crate::{
-    Code, Content, Deadline, Error, Fetcher, Meta, Phase, Progress, Proof, Receipt, Request, Response, Sink,
+    Body, Code, Content, Deadline, Error, Fetcher, Meta, Phase, Progress, Proof, Receipt, Request, Response,
+    Sink,
 };
 
 /// The plan of a download in segments.
@@ -180,7 +182,8 @@ impl Object {
         progress: &mut dyn Progress,
     ) -> Result<Receipt, Error> {
         let began = Instant::now();
-        if self.sources.len() > 1 && !sink.has_checksum() {
+        let has_checksum = sink.has_checksum();
+        if self.sources.len() > 1 && !has_checksum {
             let detail = "segments of several servers need a checksum";
             return Err(Error::new(Code::Usage, Phase::Deliver, detail));
         }
@@ -189,11 +192,16 @@ impl Object {
             return Err(Error::new(Code::Usage, Phase::Deliver, "only a file can be written in segments"));
         }
         started.resize_with(segments.len(), || None);
-        let assembly = Mutex::new(Assembly::new(target, segments, self.size, progress));
+        let may_ignore_offsets = self.sources.iter().any(Source::is_ftp);
+        let assembly = Assembly::new(target, segments, self.size, progress, may_ignore_offsets);
+        let assembly = Mutex::new(assembly);
         locked(&assembly).add_progress(0);
         let fetch = |index, started| self.fetch_segment(index, started, &assembly);
         let fetching = join_segments(started, fetch, |error| self.refuses_connection(error));
         self.deadline.bound_total(Phase::Body, fetching).await?;
+        if !has_checksum {
+            self.deadline.bound_total(Phase::Body, self.prove_offsets(&assembly)).await?;
+        }
         let mut assembly = assembly.into_inner().unwrap_or_else(PoisonError::into_inner);
         let bytes = assembly.complete()?;
         let completed = self.finish(assembly.target).await?;
@@ -308,28 +316,26 @@ impl Object {
                 Some(started) => started.output().await?,
                 None => request.fetch(&self.fetcher, &segment).await?,
             };
-            if !source.has_sent(&response.meta, segment.request_offset()) {
-                return Err(Error::new(
-                    Code::Truncated,
-                    Phase::Body,
-                    "the object changed between two segments",
-                ));
-            }
-            let Content::Body(body) = response.content else {
-                return Err(Error::new(
-                    Code::PeerMisbehaved,
-                    Phase::Body,
-                    "the response to the request for a segment is not a file",
-                ));
-            };
-            let is_growing = segment.last + 1 == self.size && may_have_grown(&response.meta);
-            let body = if is_growing { body.accepting_growth() } else { body };
+            let body = segment_body(source, response, &segment, self.size)?;
             if let Err(error) = read_segment(index, body.without_resumer(), assembly).await {
                 let reached = locked(assembly).segments[index].next_offset;
                 retry_state.backoff(&request.original, error, reached, &self.deadline).await?;
             }
         }
     }
+}
+
+/// Returns the body of the response to the request for `segment` of an object of `size` bytes.
+fn segment_body(source: &Source, response: Response, segment: &Segment, size: u64) -> Result<Body, Error> {
+    if !source.has_sent(&response.meta, segment.request_offset()) {
+        return Err(Error::new(Code::Truncated, Phase::Body, "the object changed between two segments"));
+    }
+    let Content::Body(body) = response.content else {
+        let detail = "the response to the request for a segment is not a file";
+        return Err(Error::new(Code::PeerMisbehaved, Phase::Body, detail));
+    };
+    let is_growing = segment.last + 1 == size && may_have_grown(&response.meta);
+    Ok(if is_growing { body.accepting_growth() } else { body })
 }
 
 /// Returns `false` if an HTTP server does not say that it supports ranges (RFC 9110 §14.3): it could send the whole object

@@ -6,6 +6,7 @@ mod copies;
 mod existing_files;
 mod growing_files;
 mod ranges;
+mod segment_offsets;
 mod segments;
 mod unknown_sizes;
 mod within_a_run;

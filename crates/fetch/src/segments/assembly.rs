@@ -21,6 +21,8 @@ pub(super) struct Assembly<'w> {
     surplus_overlap: Option<Vec<u8>>,
     /// The segments do not fit together.
     has_conflict: bool,
+    /// A server does not state the offset of the bytes that it sends.
+    may_ignore_offsets: bool,
 }
 
 impl<'w> Assembly<'w> {
@@ -29,8 +31,10 @@ impl<'w> Assembly<'w> {
         segments: Vec<Segment>,
         size: u64,
         progress: &'w mut dyn Progress,
+        may_ignore_offsets: bool,
     ) -> Self {
         Self {
+            may_ignore_offsets,
             target,
             segments,
             done: 0,
@@ -86,6 +90,30 @@ impl<'w> Assembly<'w> {
         Ok(bytes)
     }
 
+    /// Returns the numbers of the complete segments whose overlaps do not show at which offset the server started.
+    ///
+    /// # Errors
+    /// As for [`Self::record_valid_bytes`].
+    pub(super) fn ambiguous_segments(&mut self) -> Result<Vec<usize>, Error> {
+        self.record_valid_bytes()?;
+        let indexes = 0..self.segments.len();
+        Ok(indexes.filter(|&index| self.segments[index].is_ambiguous).collect())
+    }
+
+    /// Returns `true` if `count` bytes at `offset` equal those at `other`.
+    pub(super) fn has_equal_bytes(&mut self, offset: u64, other: u64, count: usize) -> Result<bool, Error> {
+        Ok(self.target.read_at(offset, count)? == self.target.read_at(other, count)?)
+    }
+
+    /// Makes the bytes from the segment `index` on one segment, which is to be fetched, and returns it.
+    pub(super) fn merge_segments_from(&mut self, index: usize) -> Segment {
+        let next_offset = self.segments[..index].last().map_or(0, |segment| segment.last + 1);
+        self.segments.truncate(index);
+        self.segments.push(Segment::new(next_offset, self.size - 1));
+        (self.done, self.surplus, self.surplus_overlap) = (next_offset, 0, None);
+        self.segments[index].clone()
+    }
+
     /// Records the number of bytes from the start that have no gap and whose overlaps match.
     ///
     /// # Errors
@@ -126,16 +154,25 @@ impl<'w> Assembly<'w> {
     }
 
     /// Compares the overlaps of all segments up to the first incomplete one with the bytes before them, once. Returns
-    /// the number of bytes up to there, or `None` if an overlap does not match.
+    /// the number of bytes up to there, or up to a segment whose offset is not proven, or `None` if an overlap does not
+    /// match.
     fn count_valid_bytes(&mut self) -> Result<Option<u64>, Error> {
-        let mut valid = 0;
+        let (mut valid, mut is_proven) = (0, true);
         for segment in &mut self.segments {
-            for overlap in segment.overlaps.drain(..) {
-                if self.target.read_at(overlap.offset, overlap.bytes.len())? != overlap.bytes {
+            for overlap in segment.overlaps.drain(..).filter(|overlap| !overlap.bytes.is_empty()) {
+                let length = overlap.bytes.len();
+                if self.target.read_at(overlap.offset, length)? != overlap.bytes {
                     return Ok(None);
                 }
+                segment.compared += 1;
+                segment.is_ambiguous |= self.may_ignore_offsets
+                    && overlap.offset > 0
+                    && self.target.read_at(0, length)? == overlap.bytes;
             }
-            valid = segment.next_offset;
+            is_proven &= !segment.is_ambiguous;
+            if is_proven {
+                valid = segment.next_offset;
+            }
             if segment.next_offset <= segment.last {
                 break;
             }

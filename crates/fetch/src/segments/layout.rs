@@ -20,6 +20,11 @@ pub(super) struct Segment {
     pub(super) last: u64,
     /// The overlaps received before the segment, one for each request, until they are compared.
     pub(super) overlaps: Vec<Overlap>,
+    /// The number of overlaps that were compared with the end of the previous segment, or of this one.
+    pub(super) compared: usize,
+    /// An overlap equals the first bytes of the object, so it does not show that the server started at the requested
+    /// offset.
+    pub(super) is_ambiguous: bool,
 }
 
 /// Bytes at `offset` that belong to the previous segment.
@@ -30,6 +35,11 @@ pub(super) struct Overlap {
 }
 
 impl Segment {
+    /// Returns the segment from `next_offset` to `last`.
+    pub(super) const fn new(next_offset: u64, last: u64) -> Self {
+        Self { next_offset, last, overlaps: Vec::new(), compared: 0, is_ambiguous: false }
+    }
+
     /// Returns the offset from which the segment is requested, which is the start of the overlap.
     pub(super) const fn request_offset(&self) -> u64 {
         self.next_offset.saturating_sub(OVERLAP_LEN as u64)
@@ -53,11 +63,7 @@ pub(super) fn divide(size: u64, max_segments: u16) -> Vec<Segment> {
     let count = u64::from(max_segments.min(MAX_SEGMENTS)).min(size / MIN_SEGMENT_SIZE).max(1);
     let length = size.div_ceil(count);
     (0..count)
-        .map(|index| Segment {
-            next_offset: index * length,
-            last: ((index + 1) * length).min(size) - 1,
-            overlaps: Vec::new(),
-        })
+        .map(|index| Segment::new(index * length, ((index + 1) * length).min(size) - 1))
         .filter(|segment| segment.next_offset <= segment.last)
         .collect()
 }
