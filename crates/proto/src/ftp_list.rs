@@ -31,7 +31,7 @@ mod words;
 use bytes::Bytes;
 
 use crate::text::LineReader;
-use crate::{Entry, RecvBuffer, WireError};
+use crate::{Entry, EntryKind, RecvBuffer, WireError};
 use date::ReferenceTime;
 use words::Words;
 
@@ -73,6 +73,8 @@ pub struct ListReader {
     format: ListFormat,
     /// The argument of NLST; empty if there was none.
     directory: Vec<u8>,
+    /// The absolute path of the listed directory; empty if it is not known.
+    path: Vec<u8>,
     now: Option<ReferenceTime>,
     lines: LineReader,
     /// A name without attributes, which VMS puts on the next line.
@@ -90,6 +92,7 @@ impl ListReader {
         Self {
             format,
             directory: Vec::new(),
+            path: Vec::new(),
             now: now.map(ReferenceTime::new),
             lines: line_reader(),
             vms_name: None,
@@ -102,6 +105,13 @@ impl ListReader {
     /// Many servers send `directory/name`; the prefix `directory/` is removed.
     pub fn nlst(directory: Option<Vec<u8>>) -> Self {
         Self { directory: directory.unwrap_or_default(), ..Self::new(ListFormat::Nlst, None) }
+    }
+
+    /// Sets the absolute path of the listed directory. Some servers reply to NLST with paths: `path/name` is `name`.
+    #[must_use]
+    pub fn with_path(mut self, path: Vec<u8>) -> Self {
+        self.path = path;
+        self
     }
 
     /// Returns the next line, or `None` if more bytes are needed or the listing has ended.
@@ -134,7 +144,7 @@ impl ListReader {
         }
         match self.format {
             _ if line.is_empty() => None,
-            ListFormat::Nlst => list_line(nlst::parse_line(&line, &self.directory), &line),
+            ListFormat::Nlst => list_line(nlst::parse_line(&line, &self.directory, &self.path), &line),
             ListFormat::List => self.parse_long_line(line),
             ListFormat::Mlsd => match mlsd::parse_facts(&line) {
                 Some(facts) => mlsd_list_line(&facts, &line),
@@ -182,8 +192,16 @@ fn mlsd_list_line(facts: &mlsd::MlsdFacts<'_>, line: &Bytes) -> Option<ListLine>
     if facts.is_current_or_parent { None } else { list_line(Some(facts.to_entry()), line) }
 }
 
-/// Turns a parsed line into its result: `.` and `..` are skipped.
+/// Turns a parsed line into its result: `.` and `..` are skipped. A directory may be listed with a slash after its name
+/// (`ls -F`, `ls -p`).
 fn list_line(entry: Option<Entry>, line: &Bytes) -> Option<ListLine> {
+    let entry = entry.map(|mut entry| {
+        let is_marked = matches!(entry.name.as_slice(), [.., last, b'/'] if *last != b'/');
+        if is_marked && entry.kind == EntryKind::Directory {
+            entry.name.pop();
+        }
+        entry
+    });
     match entry {
         Some(entry) if is_dot_entry(&entry.name) => None,
         Some(entry) => Some(ListLine::Entry(entry)),

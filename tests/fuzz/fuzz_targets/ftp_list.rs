@@ -16,6 +16,7 @@ fuzz_target!(|data: &[u8]| {
         b'l' => ListReader::new(ListFormat::List, Some(NOW)),
         b'm' => ListReader::new(ListFormat::Mlsd, None),
         b'a' => ListReader::nlst(Some(b"pub".to_vec())),
+        b'p' => ListReader::nlst(None).with_path(b"/pub".to_vec()),
         b'n' => ListReader::nlst(None),
         _ => ListReader::new(ListFormat::List, None),
     };

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::support::mirror::{MIRROR_JOURNAL, list_tree, received_commands};
+use crate::support::mirror::{MIRROR_JOURNAL, list_files, list_tree, received_commands};
 use crate::support::{RunResult, entry_names, run_fetch_url, temp_dir};
 use fetch_url_tests::{Ending, FtpAction, FtpConfig, FtpRule, FtpServer, pattern_vec};
 
@@ -200,6 +200,21 @@ fn failed_listing_deletes_nothing() {
         result.stderr,
         server.received_text()
     );
+}
+
+/// `ls -F` and `ls -p` write a slash after the name of a directory.
+#[test]
+fn directories_listed_with_a_slash_are_mirrored() {
+    let list = "drwxr-xr-x 2 u g 4096 Jan  2  2020 sub/\r\n-rw-r--r-- 1 u g 1 Jan  2  2020 a\r\n";
+    let facts = "type=dir;modify=20200102030405; sub/\r\ntype=file;size=1;modify=20200102030405; a\r\n";
+    for (verb, lines) in [("LIST", list), ("MLSD", facts)] {
+        let site = FtpConfig::new().file("/d/a", "1").file("/d/sub/x", "22");
+        let site = site.rule(FtpRule::on(verb, FtpAction::Data(lines.into())).nth(1));
+        let site = if verb == "LIST" { site.without("MLSD").without("MLST") } else { site };
+        let (server, dir) = (start_server(site), temp_dir());
+        mirror_directory(&server, dir.path(), "").assert_exit(0);
+        assert_eq!(list_files(dir.path()), ["a", "sub/x"], "{:?}", server.received_text());
+    }
 }
 
 /// The next run resumes the `.part` file with REST.

@@ -192,6 +192,26 @@ fn refused_name_is_reported_and_deletes_nothing() {
     assert!(list_files(dir.path()).contains(&"a".to_owned()), "{:?}", list_files(dir.path()));
 }
 
+/// `ls -d dir/*`, `find .`: the names are those of the listed directory.
+#[test]
+fn names_with_the_path_of_the_directory_are_mirrored() {
+    for prefix in ["./", "/d/"] {
+        let lines = |directory: &str, names: [&str; 2]| {
+            let prefix = if prefix == "./" { prefix.to_owned() } else { format!("/{directory}/") };
+            FtpAction::Data(names.map(|name| format!("{prefix}{name}\r\n")).concat().into())
+        };
+        let site = FtpConfig::new().file("/d/a", "1").file("/d/sub/x", "22").file("/d/sub/y", "3");
+        let site = site.without("MLSD").without("MLST").without("LIST");
+        let site = site
+            .rule(FtpRule::on("NLST", lines("d", ["a", "sub"])).nth(1))
+            .rule(FtpRule::on("NLST", lines("d/sub", ["x", "y"])).nth(2));
+        let dir = temp_dir();
+        let (result, server) = mirror_site(site, dir.path(), "");
+        result.assert_exit(0);
+        assert_eq!(list_files(dir.path()), ["a", "sub/x", "sub/y"], "{:?}", server.received_text());
+    }
+}
+
 /// A file becomes a directory, and a directory becomes a file.
 #[test]
 fn type_changes_are_mirrored_at_the_latest_by_the_second_run() {

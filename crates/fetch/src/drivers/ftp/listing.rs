@@ -37,7 +37,7 @@ pub(super) fn listing_from_transfer(
     let reader = match verb {
         ListVerb::Mlsd => ListReader::new(ListFormat::Mlsd, None),
         ListVerb::List => ListReader::new(ListFormat::List, current_unix_time()),
-        ListVerb::Nlst => ListReader::nlst(name.map(<[u8]>::to_vec)),
+        ListVerb::Nlst => ListReader::nlst(name.map(<[u8]>::to_vec)).with_path(path_of_url(plan, name)),
     };
     let proof = Proof::Proven("the reply 226");
     let terminator_check = transfer.terminator_check();
@@ -56,6 +56,14 @@ pub(super) fn listing_from_transfer(
         ends_with_newline: true,
     });
     entries.with_terminator_check(proof, terminator_check)
+}
+
+/// Returns the absolute path of the listed directory, if the URL is relative to the root directory of the server. If it is
+/// not, no line of the listing begins with this path.
+fn path_of_url(plan: &FtpPlan, name: Option<&[u8]>) -> Vec<u8> {
+    let names = plan.ftp_request.cwds.iter().map(Vec::as_slice).chain(name);
+    let path = names.collect::<Vec<_>>().join(&b'/');
+    if path.starts_with(b"/") { path } else { [b"/", path.as_slice()].concat() }
 }
 
 /// Returns the current time, from which the year of dates without a year is derived.

@@ -42,6 +42,7 @@ fn row(line: &str) -> Row {
 fn reader(form: &str) -> ListReader {
     match form.split_once(':') {
         Some((_, asked)) => ListReader::nlst(Some(asked.into())),
+        None if form.starts_with("nlst@") => ListReader::nlst(None).with_path(form["nlst@".len()..].into()),
         None if form == "list" => ListReader::new(ListFormat::List, Some(NOW)),
         None if form == "mlsd" => ListReader::new(ListFormat::Mlsd, Some(NOW)),
         None => ListReader::nlst(None),
