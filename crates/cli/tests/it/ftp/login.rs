@@ -11,7 +11,7 @@ use crate::support::{
     BINARY, RunResult, check_in_parallel, ensure, entry_names, fetch_url_command, isolate_environment,
     run_command, run_fetch_url, run_fetch_url_in, run_shell, temp_dir,
 };
-use fetch_url_tests::{Ending, FtpAction, FtpConfig, FtpRule, FtpServer, Terminal};
+use fetch_url_tests::{Ending, FtpAction, FtpConfig, FtpRule, FtpServer, FtpTrigger, Terminal};
 
 /// The password that must not appear in any output. It has only letters, so that no encoding changes it.
 const CANARY: &str = "KanarienVogel";
@@ -284,6 +284,25 @@ fn reply_530_to_parallel_logins_is_retried_if_one_of_them_is_accepted() {
         fetch_in_parallel(&server, dir.path()).assert_exit(0);
         assert_eq!(entry_names(dir.path()), ["f0", "f1", "f2", "f3", "f4", "f5"], "{slow}");
     }
+}
+
+/// As before, but the server refuses the connections themselves, with a text that does not name a limit.
+#[test]
+fn greeting_530_to_parallel_connections_is_retried_if_a_login_is_accepted() {
+    let refused =
+        |nth| FtpRule::on(FtpTrigger::Greeting, FtpAction::Answer("530 Not now.\r\n".into())).nth(nth);
+    for slow in ["USER", "PASS", "SIZE"] {
+        let pause = FtpRule::on(slow, FtpAction::Pause(Duration::from_millis(500))).nth(1);
+        let config = six_files().user("u", "pw").rule(pause);
+        let (server, dir) =
+            (start_server((2..=6).fold(config, |all, nth| all.rule(refused(nth)))), temp_dir());
+        fetch_in_parallel(&server, dir.path()).assert_exit(0);
+        assert_eq!(entry_names(dir.path()), ["f0", "f1", "f2", "f3", "f4", "f5"], "{slow}");
+    }
+    // No login was accepted: the connection is refused for another reason.
+    let (server, dir) = (start_server(six_files().user("u", "pw").rule(refused(1))), temp_dir());
+    let options = ["--retry-delay", "0", "-u", "u:pw", &server.url("/f0")];
+    run_fetch_url_in(dir.path(), options).assert_exit(9);
 }
 
 /// Servers lock accounts after some wrong passwords: each transfer sends the password once. No login waits for another one

@@ -164,7 +164,6 @@ impl Connection {
             }
             match next.map_err(DriverError::Session)? {
                 SessionStep::Send(commands) => {
-                    self.login_attempt.iter_mut().for_each(LoginAttempt::begin);
                     self.send_commands(&commands, &ctx.deadline).await?;
                 }
                 SessionStep::AwaitReply => {

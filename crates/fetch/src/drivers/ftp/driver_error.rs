@@ -107,12 +107,12 @@ fn has_too_many_connections(reply: &Reply) -> bool {
     reply.lines.iter().any(|line| reports_connection_limit(line))
 }
 
-/// Returns `true` if the server has refused the login with 530, and the text does not name the limit of connections.
-/// The reason may then be a wrong password or this limit.
+/// Returns `true` if the server has refused the connection or the login with 530, and the text does not name the limit of
+/// connections. The reason may then be a wrong password or this limit.
 pub(super) fn is_refused_login(error: &DriverError) -> bool {
-    matches!(error, DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. })
+    matches!(error, DriverError::Session(SessionError::Rejected { command, reply, .. })
         if reply.code == 530
-            && matches!(command.verb(), Verb::User | Verb::Pass)
+            && matches!(command.as_ref().map(Command::verb), None | Some(Verb::User | Verb::Pass))
             && !has_too_many_connections(reply))
 }
 
@@ -120,9 +120,9 @@ pub(super) fn is_refused_login(error: &DriverError) -> bool {
 /// probably the limit of connections: most servers reject the login of connections above it, with different texts.
 pub(super) fn rejected_repeated_login_error(error: DriverError) -> Error {
     match error {
-        DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. }) => {
-            let detail =
-                format!("{} refused, although the login was accepted before", command.verb().as_str());
+        DriverError::Session(SessionError::Rejected { command, reply, .. }) => {
+            let refused = command.as_ref().map_or("connection", |command| command.verb().as_str());
+            let detail = format!("{refused} refused, although the login was accepted before");
             Error::new(Code::Busy, Phase::Request, detail).with_reply(&reply_summary(&reply)).as_transient()
         }
         error => error.into(),

@@ -1,7 +1,7 @@
 //! The logins of this run: which ones a server has accepted, and which connections are logging in.
 //!
-//! Most servers that limit the connections of a user refuse further logins with the reply to a wrong password. A refused
-//! login that the same server accepts on another connection at the same time shows that the password is right.
+//! Most servers that limit the connections of a user refuse further logins with the reply to a wrong password, and some
+//! send this reply (530) as the greeting. A refused login that the same server accepts on another connection at the same time shows that the password is right.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -17,11 +17,11 @@ use crate::{Deadline, Phase};
 /// Maximum time that a refused login waits for the replies to those of other connections.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
-/// The accepted logins, and those that have been sent.
+/// The accepted logins, and those that are not decided yet.
 #[derive(Default)]
 pub(super) struct Logins {
     accepted: LoginSet,
-    /// The logins whose reply is awaited.
+    /// The logins that are not accepted or refused yet.
     pending: Mutex<HashMap<PoolKey, Vec<Weak<()>>>>,
     /// Notified when a login is accepted or ends.
     changed: Notify,
@@ -31,26 +31,24 @@ pub(super) struct Logins {
 pub(super) struct LoginAttempt {
     logins: Arc<Logins>,
     key: PoolKey,
-    /// Set from the first command until the login ends.
+    /// Set until the login ends.
     pending: Option<Arc<()>>,
 }
 
 impl LoginAttempt {
-    pub(super) const fn new(logins: Arc<Logins>, key: PoolKey) -> Self {
-        Self { logins, key, pending: None }
-    }
-
-    /// Records that the login is sent.
-    pub(super) fn begin(&mut self) {
-        if self.pending.is_none() {
-            let own = self.pending.insert(Arc::new(()));
-            let mut pending = self.logins.pending.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Records that a connection is open on which a login will be sent. The server may accept this connection and refuse
+    /// the next one before the greeting is read here.
+    pub(super) fn begin(logins: Arc<Logins>, key: PoolKey) -> Self {
+        let own = Arc::new(());
+        {
+            let mut pending = logins.pending.lock().unwrap_or_else(PoisonError::into_inner);
             pending.retain(|_, logins| {
                 logins.retain(is_pending);
                 !logins.is_empty()
             });
-            pending.entry(self.key.clone()).or_default().push(Arc::downgrade(own));
+            pending.entry(key.clone()).or_default().push(Arc::downgrade(&own));
         }
+        Self { logins, key, pending: Some(own) }
     }
 
     /// Records that the server has accepted the login.

@@ -81,7 +81,7 @@ impl ServerCache {
         let mut connection = Connection::open(plan, &self.known, ctx).await?;
         // The settings of data connections do not change whether a login is accepted.
         let login_key = self.key(plan, ctx, ());
-        connection.login_attempt = Some(LoginAttempt::new(self.logins.clone(), login_key));
+        connection.login_attempt = Some(LoginAttempt::begin(self.logins.clone(), login_key));
         Ok(self.pooled(connection, key))
     }
 
