@@ -267,6 +267,29 @@ fn data_that_arrives_after_a_failure_reply_is_received() {
     assert!(result.stdout == pattern_vec(0, SIZE), "{} bytes", result.stdout.len());
 }
 
+/// All replies of some servers consist of the code alone (docs/spec/semantics.md 2.79).
+#[test]
+fn replies_without_text_are_accepted_after_a_greeting_without_text() {
+    let bare = || {
+        ["USER 331", "PASS 230", "CWD 250", "TYPE 200", "SIZE 500", "MDTM 500"]
+            .iter()
+            .filter_map(|reply| reply.split_once(' '))
+            .fold(test_config().greeting("220"), |config, (verb, code)| {
+                config.replace_reply(verb, format!("{code}\r\n"))
+            })
+            .on("RETR", FtpAction::PreliminaryReply(b"150\r\n".to_vec()))
+    };
+    let multi_line = b"226-done\r\n331\r\n226\r\n";
+    for end in [&b"226\r\n"[..], b"226\n", multi_line] {
+        for config in [bare(), bare().split_replies()] {
+            let server = start_server(config.final_reply(end));
+            assert_complete(&fetch_x(&server, "--retry 0"), &String::from_utf8_lossy(end));
+        }
+    }
+    let server = start_server(bare().on("RETR", FtpAction::Answer(b"550\r\n".to_vec())));
+    fetch_x(&server, "--retry 0").assert_exit(78);
+}
+
 /// A greeting may arrive in pieces, and a line of its middle may look like its last line.
 #[test]
 fn greeting_that_arrives_in_pieces_is_read_completely() {

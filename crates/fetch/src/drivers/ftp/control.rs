@@ -25,9 +25,6 @@ use crate::{Code, Deadline, Error, Phase};
 
 /// Maximum number of lines of a reply.
 const MAX_REPLY_LINES: usize = 1000;
-/// The greeting that suppaftp reads if this crate has read the greeting of the server. suppaftp accepts only the code
-/// 220.
-const ACCEPTED_GREETING: &[u8] = b"220 \r\n";
 
 type SuppaStream = ImplAsyncFtpStream<ControlStream>;
 
@@ -151,9 +148,8 @@ impl ControlConnection {
         received: &RecvBuffer,
     ) -> Result<Reply, Error> {
         if matches!(greeting.code, 220 | 230) {
-            let received = [ACCEPTED_GREETING, received.bytes()].concat();
             let queue = WriteQueue::default();
-            let stream = ControlStream::new(stream, queue.clone(), received.into());
+            let stream = ControlStream::new(stream, queue.clone(), received.bytes());
             let ftp = connect_on(stream).await?.map_err(suppaftp_error)?;
             self.wire = Wire::Queued(Box::new(ftp), queue);
         }

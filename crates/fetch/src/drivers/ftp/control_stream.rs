@@ -7,7 +7,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, BytesMut};
+use fetch_url_proto::text::BareCodes;
 use suppaftp::tokio::{AsyncTlsConnector, TokioTlsStream};
 use suppaftp::{FtpError, FtpResult};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -16,6 +17,10 @@ use tokio_rustls::client::TlsStream;
 use tokio_util::either::Either;
 
 use crate::net::server_stream::ServerStream;
+
+/// The greeting that suppaftp reads if this crate has read the greeting of the server. suppaftp accepts only the code
+/// 220.
+const ACCEPTED_GREETING: &[u8] = b"220 \r\n";
 
 /// Bytes to write before the next read. suppaftp has no method that sends several commands at once.
 #[derive(Clone, Default)]
@@ -43,14 +48,36 @@ pub(super) type ControlTransport = Either<Box<TlsStream<ServerStream>>, ServerSt
 pub(super) struct ControlStream {
     stream: ControlTransport,
     write_queue: WriteQueue,
-    /// A greeting that suppaftp accepts, and the bytes that the server sent after its own greeting.
-    received: Bytes,
+    /// A greeting that suppaftp accepts, and bytes that the server sent after its own greeting.
+    received: BytesMut,
+    /// suppaftp does not end a reply at a code without a space.
+    codes: BareCodes,
 }
 
+/// Maximum number of bytes that one read takes from the connection.
+const READ_SIZE: usize = 4096;
+
 impl ControlStream {
-    /// Wraps `stream`; reads return `received` first.
-    pub(super) const fn new(stream: ControlTransport, write_queue: WriteQueue, received: Bytes) -> Self {
-        Self { stream, write_queue, received }
+    /// Wraps `stream`; reads return the greeting `220`, and then `received`, first.
+    pub(super) fn new(stream: ControlTransport, write_queue: WriteQueue, received: &[u8]) -> Self {
+        let (mut codes, mut ready) = (BareCodes::default(), BytesMut::from(ACCEPTED_GREETING));
+        codes.push(received, &mut ready);
+        Self { stream, write_queue, received: ready, codes }
+    }
+
+    /// Reads replies from the connection. At its end, nothing is received.
+    fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut bytes = [0; READ_SIZE];
+        while self.received.is_empty() {
+            let mut buffer = ReadBuf::new(&mut bytes);
+            ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer))?;
+            if buffer.filled().is_empty() {
+                self.codes.finish(&mut self.received);
+                break;
+            }
+            self.codes.push(buffer.filled(), &mut self.received);
+        }
+        Poll::Ready(Ok(()))
     }
 
     /// Writes the queue to the connection.
@@ -70,13 +97,13 @@ impl AsyncRead for ControlStream {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if !self.received.is_empty() {
-            let count = self.received.len().min(buffer.remaining());
-            buffer.put_slice(&self.received.split_to(count));
-            return Poll::Ready(Ok(()));
+        if self.received.is_empty() {
+            ready!(self.poll_write_queue(cx))?;
+            ready!(self.poll_receive(cx))?;
         }
-        ready!(self.poll_write_queue(cx))?;
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        let count = self.received.len().min(buffer.remaining());
+        buffer.put_slice(&self.received.split_to(count));
+        Poll::Ready(Ok(()))
     }
 }
 
