@@ -37,6 +37,7 @@ mod queue;
 mod queue_log;
 #[cfg(feature = "queue")]
 mod queue_verbs;
+mod refused_heads;
 mod refused_response;
 mod result_log;
 mod run_log;

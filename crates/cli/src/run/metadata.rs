@@ -1,17 +1,10 @@
 //! Requests for metadata whose answer the run can do without. Some servers refuse HEAD but send the object.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
-
 use fetch_url::url::Url;
 use fetch_url::{Code, Error, Meta, Request};
 
 use super::context::Run;
 use super::failures::may_try_alternative;
-
-/// The servers that refused HEAD with an HTTP status that is transient for other requests.
-#[derive(Default)]
-pub(super) struct RefusedHeads(RefCell<BTreeSet<String>>);
 
 /// Requests the metadata of an object. A status that may refuse only HEAD is retried once per server: the object, which
 /// is requested next, is retried as usual.
@@ -19,13 +12,12 @@ pub(super) async fn request_metadata(request: &Request, run: &Run) -> Result<Box
     let Some(server) = http_server(request.url()) else {
         return Ok(run.fetcher.fetch(request.clone().head()).await?.meta);
     };
-    let RefusedHeads(refused) = &run.refused_heads;
-    let retries = u32::from(!refused.borrow().contains(&server));
+    let retries = u32::from(!run.refused_heads.contains(&server));
     match run.fetcher.fetch(request.clone().head().with_max_status_retries(retries)).await {
         Ok(response) => Ok(response.meta),
         Err(error) => {
             if is_http_status(&error) {
-                refused.borrow_mut().insert(server);
+                run.refused_heads.insert(server);
             }
             Err(error)
         }

@@ -52,7 +52,12 @@ fn only_a_file_of_a_download_can_be_written_in_any_order() {
     };
     assert!(begin(Sink::file(file(0))).supports_random_writes());
     std::fs::write(directory.path().join("x"), "12").expect("a file");
-    assert!(!begin(Sink::file(file(2))).supports_random_writes(), "bytes are kept");
+    let mut meta = Meta::new(fetch_url_core::parse("http://h/x").expect("a URL").into_owned().url);
+    let whole = Sink::file(file(2)).begin(&meta).err().expect("bytes are kept");
+    assert_eq!(whole.code(), Code::RangeRefused);
+    meta.offset = 2;
+    let rest = Sink::file(file(2)).begin(&meta).expect("the rest is appended");
+    assert!(!rest.supports_random_writes(), "bytes are kept");
     assert!(!begin(Sink::open(tempfile::tempfile().expect("a file"))).supports_random_writes());
 }
 

@@ -103,7 +103,7 @@ fn note_about_a_skipped_link_masks_the_password_with_three_asterisks() {
     let url = server.url("d/").replace("://", "://u:KanarienVogel@");
     let result = run_mirror_with(&url, temp_dir().path(), &[]);
     let shown = server.url("d/gone").replace("://", "://u:***@");
-    result.assert_exit(0).assert_stderr_contains(&format!("{shown}: skipped a link"));
+    result.assert_exit(0).assert_stderr_contains(&format!("{shown}: skipped: it is neither a file"));
 }
 
 /// Files and directories redirect to another server, and the index page links to it.
