@@ -21,7 +21,7 @@ use bytes::Bytes;
 use child_entry::{canonical_url, child_entry, plain_child};
 use fetch_url_core::{reference_text, resolve_reference};
 use html5gum::{Error, StartTag, Token};
-use link_target::{OtherTarget, is_navigation, is_on_own_server, is_own_url, resolve};
+use link_target::{MAX_REFERENCE_BYTES, OtherTarget, is_navigation, is_on_own_server, is_own_url, resolve};
 use listing_signs::ListingSigns;
 pub(crate) use listing_signs::sorts_columns;
 use open_elements::OpenElements;
@@ -34,8 +34,6 @@ use stray_text::{StrayText, is_link_text};
 use crate::html_tokens::HtmlTokens;
 use crate::{Entry, OtherLinkCounts};
 
-/// The maximum length of a reference in bytes.
-const MAX_REFERENCE_BYTES: usize = 8 * 1024;
 /// Text that identifies an index page without links, in lower case.
 const TITLES: [&str; 2] = ["index of", "directory listing"];
 

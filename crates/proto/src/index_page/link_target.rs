@@ -2,10 +2,12 @@
 
 use fetch_url_core::resolve_reference;
 
-use super::MAX_REFERENCE_BYTES;
 use super::child_entry::canonical_url;
 use super::listing_signs::sorts_columns;
 use super::pagination::has_page_parameter;
+
+/// The maximum length of a reference in bytes.
+pub(super) const MAX_REFERENCE_BYTES: usize = 8 * 1024;
 
 /// The target of a link that is not an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

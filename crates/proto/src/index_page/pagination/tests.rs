@@ -1,3 +1,5 @@
+//! Index pages with and without signs of other pages.
+
 use bytes::Bytes;
 
 use crate::IndexPage;
