@@ -6,10 +6,8 @@ use std::io;
 use std::path::Path;
 use std::str::FromStr;
 
-use tokio::task::spawn_blocking;
-
 use crate::sink::digest::Digest;
-use crate::{Algorithm, Code, Error, Phase};
+use crate::{Algorithm, Code, Error, Phase, blocking_threads};
 
 /// The number of bytes of a file that are hashed at once. A cancelled computation ends after them.
 const MAX_HASHED_BYTES: u64 = 16 * 1024 * 1024;
@@ -97,14 +95,14 @@ impl Checksum {
     /// Those of opening and reading the file.
     pub async fn matches_file(&self, path: &Path) -> io::Result<bool> {
         let (path, mut digest) = (path.to_owned(), Digest::new(self.algorithm));
-        let mut file = spawn_blocking(move || File::open(path)).await.map_err(io::Error::other)??;
+        let mut file = blocking_threads::run(move || File::open(path)).await??;
         loop {
             let hash_part = move || -> io::Result<_> {
                 let count = digest.update_up_to(&mut file, MAX_HASHED_BYTES)?;
                 Ok((count, file, digest))
             };
             let count;
-            (count, file, digest) = spawn_blocking(hash_part).await.map_err(io::Error::other)??;
+            (count, file, digest) = blocking_threads::run(hash_part).await??;
             if count < MAX_HASHED_BYTES {
                 return Ok(self.hex == digest.hex());
             }

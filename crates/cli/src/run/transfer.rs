@@ -1,6 +1,6 @@
 //! One transfer in four stages: choose the output, check whether it can be skipped, fetch, save.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -58,13 +58,7 @@ async fn run_stages(
     record_request(&request, report);
 
     // 1. Choose the output.
-    let path = output::path_before_response(transfer, request.url(), report.number, run)?;
-    report.file.clone_from(&path);
-
-    let reserved = match &path {
-        Some(path) => output::reserve(path, report.number, transfer, run)?,
-        None => Reserved::First,
-    };
+    let (path, reserved) = choose_path(transfer, request.url(), run, report)?;
 
     // 2. Check whether it can be skipped.
     if let Some(path) = &path
@@ -131,6 +125,22 @@ async fn run_stages(
 
     // 4. Save.
     save_response(response, file, expected, transfer, run, report).await
+}
+
+/// Chooses and reserves the output path, if it does not depend on the response.
+fn choose_path(
+    transfer: &Transfer,
+    url: &Url<'_>,
+    run: &Run,
+    report: &mut TransferReport,
+) -> Result<(Option<PathBuf>, Reserved), Error> {
+    let path = output::path_before_response(transfer, url, report.number, run)?;
+    report.file.clone_from(&path);
+    let reserved = match &path {
+        Some(path) => output::reserve(path, report.number, transfer, run)?,
+        None => Reserved::First,
+    };
+    Ok((path, reserved))
 }
 
 /// Records that the existing file is the complete object.
