@@ -94,13 +94,12 @@ pub(super) async fn compare(
 }
 
 /// Adds to `request` the last of the bytes of the file at `path` that `-C OFFSET` keeps.
-pub(super) fn with_kept_bytes(request: Request, path: &Path, run: &Run) -> Request {
-    match (run.options.file_options.keep_bytes, request.url()) {
-        (kept @ 1.., Url::Ftp(_)) => match last_bytes(path, kept, TAIL_LENGTH) {
-            Some(bytes) => request.preceded_by(bytes),
-            None => request,
-        },
-        _ => request,
+pub(super) fn with_kept_bytes(request: Request, path: Option<&Path>, run: &Run) -> Request {
+    let kept = run.options.file_options.keep_bytes;
+    let path = path.filter(|_| kept > 0 && matches!(request.url(), Url::Ftp(_)));
+    match path.and_then(|path| last_bytes(path, kept, TAIL_LENGTH)) {
+        Some(bytes) => request.preceded_by(bytes),
+        None => request,
     }
 }
 

@@ -80,10 +80,7 @@ async fn run_stages(
         report.meta = Some(Box::new(page.meta.clone()));
         return save_response(page.to_response(), file, expected, transfer, run, report).await;
     }
-    let request = match &path {
-        Some(path) => existing_file::with_kept_bytes(request, path, run),
-        None => request,
-    };
+    let request = existing_file::with_kept_bytes(request, path.as_deref(), run);
     let mut resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
     if let Some(path) = &path
         && file.as_ref().is_some_and(|file| file.kept_bytes() > 0 && run.options.file_options.keep_bytes == 0)

@@ -305,23 +305,23 @@ fn retries_resume_within_one_run() {
 #[test]
 fn transfer_that_breaks_off_before_its_first_byte_is_retried() {
     let once = |action| test_config().rule(FtpRule::on("RETR", action).nth(1));
-    let breaks: [(&str, fn() -> FtpAction); 4] = [
-        ("close", || FtpAction::CutData(0, Ending::Close)),
-        ("reset", || FtpAction::CutData(0, Ending::Reset)),
-        ("226 without data", || FtpAction::Data(Vec::new())),
-        ("stall", || FtpAction::CutData(0, Ending::Stall(Duration::from_secs(20)))),
+    let breaks = [
+        ("close", FtpAction::CutData(0, Ending::Close)),
+        ("reset", FtpAction::CutData(0, Ending::Reset)),
+        ("226 without data", FtpAction::Data(Vec::new())),
+        ("stall", FtpAction::CutData(0, Ending::Stall(Duration::from_secs(20)))),
     ];
     check_in_parallel(&breaks, 2, |(case, action)| {
         for (options, expected) in [("--retry-delay 0.02", 0), ("--retry-delay 0.02 -r 1000-", 1000)] {
-            let (server, target) = (start_server(once(action())), empty_target());
+            let (server, target) = (start_server(once(action.clone())), empty_target());
             fetch_to_target(&target, &server, options).assert_exit(0);
             assert_target_content(&target, &new_content()[expected..], case);
         }
         // Nothing can be mixed, so the object needs no modification time, and standard output gets the same version.
-        let (server, target) = (start_server(once(action()).without("MDTM")), empty_target());
+        let (server, target) = (start_server(once(action.clone()).without("MDTM")), empty_target());
         fetch_to_target(&target, &server, "--retry-delay 0.02").assert_exit(0);
         assert_target_content(&target, &new_content(), case);
-        let server = start_server(once(action()));
+        let server = start_server(once(action.clone()));
         let options = ["--read-timeout", "1.5", "--retry-delay", "0.02", &server.url("/d/o")];
         assert!(run_fetch_url(options).assert_exit(0).stdout == new_content(), "{case}");
         Ok(())
