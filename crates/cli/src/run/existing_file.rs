@@ -65,7 +65,7 @@ pub(super) async fn compare(
     let range = ByteRange::Span { first: length - tail.len() as u64, last: Some(length - 1) };
     let response = match run.fetcher.fetch(request.clone().range(range)).await {
         Ok(response) => response,
-        Err(error) if error.code() == Code::RangeRefused => {
+        Err(error) if error.code() == Code::RangeRefused && !has_no_content(&error) => {
             return restart(&range_refusal(&error));
         }
         Err(error) => return Err(error),
@@ -101,6 +101,12 @@ pub(super) fn with_kept_bytes(request: Request, path: Option<&Path>, run: &Run) 
         Some(bytes) => request.preceded_by(bytes),
         None => request,
     }
+}
+
+/// Returns `true` if the server has refused a range with status 204 or 205. Such a response carries no representation
+/// (RFC 9110 §15.3.5), so that the whole object must not replace the file either.
+fn has_no_content(error: &Error) -> bool {
+    error.reply().is_some_and(|reply| reply.starts_with("204") || reply.starts_with("205"))
 }
 
 /// Returns the reason why the server has not sent the end of the object, for a note.

@@ -112,7 +112,8 @@ fn url_chooser(request: &Request, chain: &RedirectChain) -> UrlChooser {
 }
 
 /// Decides whether to return a response or to send a request again. An error response may be retried. If the response
-/// is for another resource than the partial download, the request is sent again from byte 0.
+/// is for another resource than the partial download, the request is sent again from byte 0; if it has no content, the
+/// request for the rest is retried.
 async fn check_response(
     mut response: Response,
     request: Request,
@@ -130,6 +131,10 @@ async fn check_response(
     }
     if resume_checks::is_other_resource(&response, &request) {
         return Ok(Next::Send(request.resuming(None)));
+    }
+    if let Some(error) = resume_checks::missing_content_error(&response.meta, request.resume()) {
+        retries.backoff(&request, error, 0, deadline).await?;
+        return Ok(Next::Send(request));
     }
     Ok(Next::Finish(apply_condition(response, &request)))
 }

@@ -1,7 +1,7 @@
 //! Decides when a partial download must be discarded instead of continued (RFC 9110 §15.3.7).
 
 use crate::resume::resource_key;
-use crate::{Code, Error, Meta, Request, Response, Resume};
+use crate::{Code, Error, Meta, Phase, Request, Response, Resume};
 
 /// Returns `true` if `error` means that the server cannot send the rest of the object, so that the request must be
 /// sent again without a range.
@@ -15,6 +15,26 @@ pub(super) fn is_other_resource(response: &Response, request: &Request) -> bool 
     let came_from = request.resume().and_then(|resume| resume.resource.as_ref());
     response.meta.offset > 0
         && came_from.is_some_and(|came_from| *came_from != resource_key(&response.meta.url))
+}
+
+/// Returns the error for a response without content to a request for the rest of a partial download, which must not be
+/// replaced by it: status 204 or 205 carries no representation (RFC 9110 §15.3.5), or the version that has `offset` bytes
+/// or more is now said to have none.
+pub(super) fn missing_content_error(meta: &Meta, resume: Option<&Resume>) -> Option<Error> {
+    let is_emptied = |resume: &Resume| {
+        meta.head.size == Some(0) && meta.validator.as_ref() == Some(&resume.validator) && resume.offset > 0
+    };
+    let is_missing = resume.is_some_and(|resume| has_no_representation(meta) || is_emptied(resume));
+    is_missing.then(|| {
+        let detail = "the response to the request for the rest has no content";
+        let error = Error::new(Code::Truncated, Phase::Request, detail).with_url(&meta.url);
+        meta.reply.iter().fold(error, |error, reply| error.with_reply(reply.as_bytes()))
+    })
+}
+
+/// Returns `true` for status 204 (No Content) and 205 (Reset Content) of HTTP.
+pub(super) const fn has_no_representation(meta: &Meta) -> bool {
+    matches!(meta.status, Some(204 | 205))
 }
 
 /// Returns `true` if the response starts exactly at the offset of `resume` and has the same validator.
@@ -40,5 +60,29 @@ mod tests {
         response.meta.offset = 5;
         assert!(is_other_resource(&response, &request));
         assert!(!is_other_resource(&response, &request.resuming(None)));
+    }
+
+    #[test]
+    fn content_is_missing_if_there_is_no_representation_or_the_same_version_is_empty() {
+        let tag = |text: &str| Validator::ETag(text.to_owned());
+        let resume =
+            Resume { offset: 5, size: None, validator: tag("\"1\""), resource: None, tail: Vec::new() };
+        let mut meta = Meta::new(Request::new("http://h/x").expect("a URL").url().clone());
+        for (status, size, validator, is_missing) in [
+            (204, None, None, true),
+            (205, Some(0), None, true),
+            (200, Some(0), Some(tag("\"1\"")), true),
+            (200, Some(0), Some(tag("\"2\"")), false),
+            (200, Some(0), None, false),
+            (200, Some(4), Some(tag("\"1\"")), false),
+        ] {
+            (meta.status, meta.head.size, meta.validator) = (Some(status), size, validator);
+            assert_eq!(
+                missing_content_error(&meta, Some(&resume)).is_some(),
+                is_missing,
+                "{status} {size:?}"
+            );
+            assert!(missing_content_error(&meta, None).is_none());
+        }
     }
 }

@@ -7,7 +7,7 @@ use fetch_url_core::Url;
 
 use super::chain_start::ChainStart;
 use super::request_loop::follow_redirects;
-use super::resume_checks::is_continuation;
+use super::resume_checks::{has_no_representation, is_continuation};
 use super::retry::RetryState;
 use super::settings::Settings;
 use crate::Deadline;
@@ -162,6 +162,9 @@ impl EngineResumer {
         if let Some(refusal) = response.status_error {
             return Err(refusal);
         }
+        if offset > 0 && has_no_representation(&response.meta) {
+            return Err(no_content_error(code, &reason));
+        }
         let is_same = is_continuation(&response.meta, resume.as_ref())
             || may_begin_again && self.object.is_same_version(&response.meta, offset);
         let Content::Body(body) = response.content else { return Err(object_changed_error(code, &reason)) };
@@ -195,6 +198,12 @@ fn detail_of(error: &Error) -> String {
 /// Returns the error for a server that sends the whole unchanged object again after a part of it was delivered.
 fn ranges_ignored_error(code: Code, reason: &str) -> Error {
     let detail = format!("{reason}; cannot resume, because the server has ignored the byte range");
+    Error::new(code, Phase::Body, detail).as_permanent()
+}
+
+/// Returns the error for a restart that is answered without a representation of the object.
+fn no_content_error(code: Code, reason: &str) -> Error {
+    let detail = format!("{reason}; cannot restart, because the response has no content");
     Error::new(code, Phase::Body, detail).as_permanent()
 }
 

@@ -71,8 +71,11 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
             Ok(Outcome::Response(response))
         }
         _ if plan.range.is_some() => {
-            let error = Error::new(Code::RangeRefused, Phase::Request, "the server does not support ranges");
-            Err(error.with_reply(reply.as_bytes()))
+            let detail = match status {
+                StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT => "the response has no content",
+                _ => "the server does not support ranges",
+            };
+            Err(Error::new(Code::RangeRefused, Phase::Request, detail).with_reply(reply.as_bytes()))
         }
         _ => index_page::index_page_listing(plan, whole_response(plan, response, reply)?)
             .map(Outcome::Response),
