@@ -43,6 +43,24 @@ pub(super) fn length(path: &Path, transfer: &Transfer, run: &Run) -> u64 {
     metadata.map_or(0, |metadata| metadata.len())
 }
 
+/// Returns the resume data of the partial download for the file at `path`. A partial download was requested with GET, so
+/// that it is not the start of the response to another request; a note says so.
+pub(super) fn resume_of(
+    path: Option<&Path>,
+    file: Option<&FileSink>,
+    request: &Request,
+    transfer: &Transfer,
+    run: &Run,
+) -> Option<Resume> {
+    let (path, resume) = (path?, file?.resume_of(request.url())?);
+    if !matches!(request.url(), Url::Http(_)) || is_plain_get(request) {
+        return Some(resume);
+    }
+    let why = "a request with a method or data is not resumed";
+    note(&format!("{} is fetched from the start: {why}", path.display()), transfer, run);
+    None
+}
+
 /// Compares the last bytes of the file at `path` with the object.
 ///
 /// # Errors
@@ -120,13 +138,20 @@ fn range_refusal(error: &Error) -> String {
 
 /// Returns the reason why a part of the object cannot be requested and compared, or `None` if it can.
 fn reason_against_comparing(request: &Request) -> Option<&'static str> {
-    let is_plain_get = |options: &HttpOptions| options.method.is_none() && options.body.is_none();
     match request.url() {
-        Url::Http(_) if request.extra::<HttpOptions>().is_none_or(is_plain_get) => None,
+        Url::Http(_) if is_plain_get(request) => None,
         Url::Http(_) => Some("with a method or data, its end cannot be compared with the object"),
         Url::Ftp(_) => None,
         _ => Some("its end can be compared with objects of http and ftp only"),
     }
+}
+
+/// Returns `true` if an HTTP request has the method GET and no data.
+fn is_plain_get(request: &Request) -> bool {
+    let is_get = |method: &String| method == "GET";
+    request
+        .extra::<HttpOptions>()
+        .is_none_or(|options| options.method.as_ref().is_none_or(is_get) && options.body.is_none())
 }
 
 /// Opens the output again to replace the existing file, of which no byte is kept.

@@ -81,7 +81,7 @@ async fn run_stages(
         return save_response(page.to_response(), file, expected, transfer, run, report).await;
     }
     let request = existing_file::with_kept_bytes(request, path.as_deref(), run);
-    let mut resume = file.as_ref().and_then(|file| file.resume_of(request.url()));
+    let mut resume = existing_file::resume_of(path.as_deref(), file.as_ref(), &request, transfer, run);
     if let Some(path) = &path
         && file.as_ref().is_some_and(|file| file.kept_bytes() > 0 && run.options.file_options.keep_bytes == 0)
     {

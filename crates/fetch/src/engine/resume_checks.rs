@@ -19,12 +19,13 @@ pub(super) fn is_other_resource(response: &Response, request: &Request) -> bool 
 
 /// Returns the error for a response without content to a request for the rest of a partial download, which must not be
 /// replaced by it: status 204 or 205 carries no representation (RFC 9110 §15.3.5), or the version that has `offset` bytes
-/// or more is now said to have none.
+/// or more is now said to have none. The response to another method than GET is not resumable, and not an error.
 pub(super) fn missing_content_error(meta: &Meta, resume: Option<&Resume>) -> Option<Error> {
     let is_emptied = |resume: &Resume| {
         meta.head.size == Some(0) && meta.validator.as_ref() == Some(&resume.validator) && resume.offset > 0
     };
-    let is_missing = resume.is_some_and(|resume| has_no_representation(meta) || is_emptied(resume));
+    let is_missing =
+        meta.is_resumable && resume.is_some_and(|resume| has_no_representation(meta) || is_emptied(resume));
     is_missing.then(|| {
         let detail = "the response to the request for the rest has no content";
         let error = Error::new(Code::Truncated, Phase::Request, detail).with_url(&meta.url);
@@ -68,6 +69,7 @@ mod tests {
         let resume =
             Resume { offset: 5, size: None, validator: tag("\"1\""), resource: None, tail: Vec::new() };
         let mut meta = Meta::new(Request::new("http://h/x").expect("a URL").url().clone());
+        meta.is_resumable = true;
         for (status, size, validator, is_missing) in [
             (204, None, None, true),
             (205, Some(0), None, true),
@@ -84,5 +86,7 @@ mod tests {
             );
             assert!(missing_content_error(&meta, None).is_none());
         }
+        (meta.status, meta.is_resumable) = (Some(204), false);
+        assert!(missing_content_error(&meta, Some(&resume)).is_none(), "the response to a POST");
     }
 }

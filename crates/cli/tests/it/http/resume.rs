@@ -279,3 +279,44 @@ fn largest_integers_in_response_headers_do_not_panic() {
     let result = run_fetch_url(["-i", "-m", "10000000000000000000", &huge.url("/")]);
     assert!([8, 18].contains(&result.exit) && !result.stderr.contains("panicked"), "{result:?}");
 }
+
+/// A partial download of a GET is not the start of the response to a POST, which must not be sent twice.
+#[test]
+fn request_with_data_or_a_method_is_sent_once_and_without_range_although_a_partial_download_exists() {
+    for options in [&["-d", "a=b"][..], &["-F", "a=b"], &["-X", "PUT"], &["-X", "POST", "-d", "a=b"]] {
+        for ranged in [416, 206] {
+            let server = http_server(move |request: &HttpRequest| match request.header("range") {
+                Some(_) if ranged == 416 => HttpResponse::new(416).header("Content-Range", "bytes */7"),
+                Some(_) => partial_response().body(object().split_off(CUT_AT - OVERLAP)),
+                None if request.method != "GET" => {
+                    HttpResponse::new(200).header("ETag", "\"v1\"").body("created")
+                }
+                None => {
+                    HttpResponse::new(200).header("ETag", "\"v1\"").body(object()).cut_body_at(CUT_AT as u64)
+                }
+            });
+            let target = run_interrupted_download(&server);
+            let (path, url) = (target.path(), server.url("/o"));
+            run_fetch_url([options, &["-C", "-", "-o", path_text(&path), &url]].concat())
+                .assert_exit(0)
+                .assert_stderr_contains(
+                    "is fetched from the start: a request with a method or data is not resumed",
+                );
+            assert_eq!(target.content().expect("readable").as_deref(), Some(&b"created"[..]), "{options:?}");
+            assert!(!part_path(&path).exists());
+            let requests = server.requests();
+            assert_eq!(requests.len(), 2, "{options:?} {ranged}");
+            assert!(requests[1].header("range").is_none() && requests[1].header("if-range").is_none());
+        }
+    }
+}
+
+#[test]
+fn method_get_by_option_is_resumed() {
+    let server = start_truncating_server(|| partial_response().body(object().split_off(CUT_AT - OVERLAP)));
+    let target = run_interrupted_download(&server);
+    run_fetch_url(["-X", "GET", "-C", "-", "-o", path_text(&target.path()), &server.url("/o")])
+        .assert_exit(0);
+    assert!(target.content().expect("readable") == Some(object()));
+    assert!(server.requests()[1].header("range").is_some());
+}

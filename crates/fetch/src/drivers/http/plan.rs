@@ -87,10 +87,12 @@ impl HttpPlan {
         // Metadata describes the whole object, so it is requested without a range.
         let wants_head = request.want() == Want::Head;
         let range = request.wanted_range().filter(|_| !wants_head);
-        let resume = request.resume().filter(|_| !wants_head).cloned();
+        let method = request_method(request, &options)?;
+        // Range is defined for GET only (RFC 9110 §14.2), and the response to another method is not the stored object.
+        let resume = request.resume().filter(|_| !wants_head && method == Method::GET).cloned();
         // The body of an error response must not be appended to a part of the object.
         options.deliver_error_body &= range.is_none() && resume.is_none();
-        let mut headers = request_headers::request_headers(request, &options)?;
+        let mut headers = request_headers::request_headers(request, resume.as_ref(), &options)?;
         let (is_tls, host) = (request.url().scheme().security == Security::Tls, host.into_owned());
         let port = request.url().port().unwrap_or(80);
         check_length(&target)?;
@@ -104,7 +106,7 @@ impl HttpPlan {
         let own_authority = request_headers::take_host(&mut headers);
         Ok(Self {
             url: request.url().clone(),
-            method: request_method(request, &options)?,
+            method,
             is_tls,
             has_own_authority: own_authority.is_some(),
             authority: own_authority.unwrap_or_else(|| {

@@ -12,7 +12,7 @@ use super::content_coding::ACCEPTED_CODINGS;
 use super::options::{HeaderField, HttpOptions};
 use super::range_headers;
 use crate::credentials::secret::is_secret_field;
-use crate::{Code, Condition, Error, Phase, Request};
+use crate::{Code, Condition, Error, Phase, Request, Resume};
 
 const DEFAULT_USER_AGENT: &str = concat!("fetch-url/", env!("CARGO_PKG_VERSION"));
 
@@ -31,12 +31,15 @@ const CROSS_ORIGIN_HEADERS: &[&str] = &[
     "user-agent",
 ];
 
-/// Returns the headers of `request` in the order in which they are sent.
-pub(super) fn request_headers(request: &Request, options: &HttpOptions) -> Result<HeaderMap, Error> {
+/// Returns the headers of `request` in the order in which they are sent. With `resume`, they request the rest of the object.
+pub(super) fn request_headers(
+    request: &Request,
+    resume: Option<&Resume>,
+    options: &HttpOptions,
+) -> Result<HeaderMap, Error> {
     let mut headers = HeaderMap::new();
     headers.insert(USER_AGENT, HeaderValue::from_static(DEFAULT_USER_AGENT));
     headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
-    let resume = request.resume();
     let wanted = request.wanted_range();
     let rest = resume.map(|resume| range_headers::rest_of(wanted, resume));
     if let Some(range) = rest.or(wanted).filter(|_| request.want() != crate::Want::Head) {
@@ -165,7 +168,7 @@ mod tests {
     fn shown(options: &HttpOptions, state: RedirectState) -> Vec<String> {
         let request = Request::new("http://h.test/").expect("a URL");
         let url = request.url().clone();
-        let headers = request_headers(&request.redirected_to(url, state), options).expect("headers");
+        let headers = request_headers(&request.redirected_to(url, state), None, options).expect("headers");
         headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().expect("text"))).collect()
     }
 
@@ -218,7 +221,7 @@ mod tests {
             ("Content-Length", "5", Code::Usage),
             ("Transfer-Encoding", "chunked", Code::Usage),
         ] {
-            let error = request_headers(&request, &options(&[(name, Some(value))])).expect_err(name);
+            let error = request_headers(&request, None, &options(&[(name, Some(value))])).expect_err(name);
             assert_eq!(error.code(), code, "{name:?}: {value:?}");
         }
     }
