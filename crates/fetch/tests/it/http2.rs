@@ -307,6 +307,39 @@ async fn request_above_goaway_is_sent_on_another_connection() {
     assert_eq!(posted(&fetcher, address).await.expect("the second, elsewhere"), b"half of it");
 }
 
+/// RFC 9113 §7: the server gives up the stream of a request that it may have processed, as if it closed the connection.
+#[tokio::test]
+async fn get_is_sent_again_after_a_reset_before_the_response() {
+    let cert = ServerCert::good().expect("a certificate");
+    let cases: [(fn(usize, &mut Tls), Code); 5] = [
+        (|number, stream| reset_first(number, stream, 0), Code::EmptyReply),
+        (|number, stream| reset_first(number, stream, 2), Code::EmptyReply),
+        (|number, stream| reset_first(number, stream, 8), Code::EmptyReply),
+        (|number, stream| reset_first(number, stream, 11), Code::Busy),
+        (|number, stream| reset_first(number, stream, 1), Code::PeerMisbehaved),
+    ];
+    for (play, code) in cases {
+        let error = fetched(&fetcher(&cert, 0), server(&cert, play)).await.expect_err("no retry");
+        let is_transient = code != Code::PeerMisbehaved;
+        assert_eq!((error.code(), error.is_transient()), (code, is_transient), "{error}");
+        let retried = fetched(&fetcher(&cert, 1), server(&cert, play)).await;
+        assert_eq!(retried.ok().as_deref(), is_transient.then_some(&b"half of it"[..]), "{code:?}");
+        let error = posted(&fetcher(&cert, 1), server(&cert, play)).await.expect_err("no second POST");
+        assert_eq!((error.code(), error.is_transient()), (code, false), "{error}");
+    }
+}
+
+/// Resets the stream of the first request, with this error code, and answers the second one, also on another connection.
+fn reset_first(number: usize, stream: &mut Tls, code: u32) {
+    if number == 0
+        && let Some(id) = request(stream)
+    {
+        frame(stream, RST_STREAM, 0, id, &code.to_be_bytes());
+    }
+    half(stream, END_STREAM);
+    request(stream);
+}
+
 /// Another reset says nothing about whether the server processed a POST.
 #[tokio::test]
 async fn post_is_not_sent_again_after_an_internal_error() {

@@ -20,6 +20,14 @@ pub(super) fn error_before_response(error: impl StdError + Send + Sync + 'static
         ErrorCauses { unprocessed: Some(Unprocessed::GoAway), .. } => {
             (Code::EmptyReply, Phase::Reply, "the server closed the HTTP/2 connection before this request")
         }
+        ErrorCauses { reset: Some(Reset::Overload), .. } => (
+            Code::Busy,
+            Phase::Reply,
+            "the server reset the HTTP/2 stream because of its load (ENHANCE_YOUR_CALM)",
+        ),
+        ErrorCauses { reset: Some(Reset::GivenUp), .. } => {
+            (Code::EmptyReply, Phase::Reply, "the server reset the HTTP/2 stream")
+        }
         ErrorCauses { is_body_of_request: true, .. } => (Code::Usage, Phase::Request, ""),
         ErrorCauses { is_too_large: true, .. } => {
             (Code::LimitReached, Phase::Reply, "the head of the response is too long")
@@ -103,6 +111,27 @@ impl Unprocessed {
     }
 }
 
+/// Why an HTTP/2 server reset the stream of a request that it may have processed. Other reasons accuse the client of a
+/// protocol error.
+#[derive(Clone, Copy)]
+enum Reset {
+    /// ENHANCE_YOUR_CALM.
+    Overload,
+    /// NO_ERROR, INTERNAL_ERROR or CANCEL: as if the connection had been closed.
+    GivenUp,
+}
+
+#[cfg(feature = "http2")]
+impl Reset {
+    fn from_h2(error: &h2::Error) -> Option<Self> {
+        match error.reason().filter(|_| error.is_remote() && error.is_reset())? {
+            h2::Reason::ENHANCE_YOUR_CALM => Some(Self::Overload),
+            h2::Reason::NO_ERROR | h2::Reason::INTERNAL_ERROR | h2::Reason::CANCEL => Some(Self::GivenUp),
+            _ => None,
+        }
+    }
+}
+
 /// The causes found in the chain of sources of an error.
 #[derive(Default)]
 struct ErrorCauses {
@@ -118,6 +147,7 @@ struct ErrorCauses {
     /// The body of the request could not be read.
     is_body_of_request: bool,
     unprocessed: Option<Unprocessed>,
+    reset: Option<Reset>,
     requires_http1: bool,
     deepest: String,
     all: Vec<String>,
@@ -180,6 +210,7 @@ impl ErrorCauses {
     fn inspect_h2(&mut self, error: &(dyn StdError + 'static)) {
         let Some(error) = error.downcast_ref::<h2::Error>() else { return };
         self.unprocessed = Unprocessed::from_h2(error);
+        self.reset = Reset::from_h2(error);
         self.requires_http1 |= error.is_remote() && error.reason() == Some(h2::Reason::HTTP_1_1_REQUIRED);
         // h2::Error has no source.
         if let Some(error) = error.get_io() {
