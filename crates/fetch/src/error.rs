@@ -15,6 +15,8 @@ use fetch_url_proto::{ForbiddenByte, WireError, text};
 pub use code::{CODES, Code, CodeRow};
 pub use hint::Hint;
 
+use crate::credentials::secret::{SecretBytes, mask_secrets_in_text};
+
 /// The step of a request in which an error occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -191,6 +193,18 @@ impl Error {
     pub fn with_url(mut self, url: &Url<'_>) -> Self {
         if self.0.url.is_none() {
             self.0.url = Some(url.redacted().to_string());
+        }
+        self
+    }
+
+    /// Masks secrets of requests that a server may have repeated in the target of a redirect.
+    #[must_use]
+    pub(crate) fn masking(mut self, secrets: &[SecretBytes]) -> Self {
+        if !secrets.is_empty() {
+            let texts = [&mut self.0.reply, &mut self.0.url, &mut self.0.redirect_target];
+            for text in texts.into_iter().flatten().chain([&mut self.0.detail]) {
+                *text = mask_secrets_in_text(text, secrets);
+            }
         }
         self
     }

@@ -213,7 +213,7 @@ pub mod internal {
     pub use crate::engine::host_limiter::{HostLimiter, HostPermit};
     pub use crate::error::{CODES, CodeRow};
     pub use crate::fetcher::check_request;
-    pub use crate::redirect::redirect_target;
+    pub use crate::redirect::{redirect_target, shown_url};
     pub use crate::sink::private::write_private;
     pub use crate::tree::fold_case;
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use fetch_url_core::Url;
 use fetch_url_proto::Head;
 
-use crate::credentials::secret::SecretBytes;
+use crate::credentials::secret::{SecretBytes, mask_secrets_in_text};
 use crate::{HeaderFields, Validator};
 
 /// The metadata of a response. Fields that the protocol does not have are `None` or empty.
@@ -102,6 +102,17 @@ pub struct Timings {
 }
 
 impl Meta {
+    /// Returns the URL for messages: without its password, and without secrets of the request that a redirect has
+    /// repeated in it.
+    pub(crate) fn shown_url(&self) -> String {
+        mask_secrets_in_text(&self.url.redacted().to_string(), self.repeated_secrets())
+    }
+
+    /// Returns the secrets that the URL may contain, because a redirect has repeated them.
+    pub(crate) fn repeated_secrets(&self) -> &[SecretBytes] {
+        if self.redirects == 0 { &[] } else { &self.secrets }
+    }
+
     /// Creates metadata for `url`, with all other fields empty.
     pub fn new(url: Url<'static>) -> Self {
         Self {

@@ -6,7 +6,7 @@ pub use kind::RedirectKind;
 
 use fetch_url_core::{Url, parse, reference_text, resolve_reference};
 
-use crate::{Error, Response};
+use crate::{Error, Meta, Response};
 
 /// A redirect that a driver returns with [`Outcome::Redirect`](crate::driver::Outcome::Redirect). The engine resolves
 /// the reference, checks it by the redirect policy and sends the next request.
@@ -58,6 +58,12 @@ impl Redirect {
 /// `%20`, as browsers do.
 pub(crate) fn resolve_target(from: &Url<'_>, target: &str) -> String {
     resolve_reference(&from.to_string(), &target.replace(' ', "%20"))
+}
+
+/// Returns the URL of a response for messages: without its password, and without secrets of the request that a redirect
+/// has repeated in it.
+pub fn shown_url(meta: &Meta) -> String {
+    meta.shown_url()
 }
 
 /// Returns the URL to which a response from `from` with this Location redirects, with its fragment, as it is requested when

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use fetch_url_core::{HostPort, Url, parse};
 
 use self::shared_observer::SharedObserver;
+use crate::credentials::secret::SecretBytes;
 use crate::drivers::file::options::SpecialFiles;
 use crate::drivers::telnet::options::Connect;
 #[cfg(feature = "ftp")]
@@ -48,6 +49,8 @@ struct Parts {
     redirect_state: RedirectState,
     /// The URL whose response redirected to this one.
     redirected_from: Option<Url<'static>>,
+    /// The secrets of the requests before this one. The server may have repeated them in the target of its redirect.
+    earlier_secrets: Vec<SecretBytes>,
     observer: Option<SharedObserver>,
     host_permit: Option<Arc<HostPermit>>,
     /// Errors are not retried, because the caller has another server to try.
@@ -94,6 +97,7 @@ impl Request {
             login: None,
             news_server: None,
             redirected_from: None,
+            earlier_secrets: Vec::new(),
             redirect_state,
             observer: None,
             host_permit: None,

@@ -97,7 +97,8 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
             None => running.await,
         }
     };
-    let (finished, body_end) = finished.map_err(|error| error.with_url(&meta.url))?;
+    let (finished, body_end) =
+        finished.map_err(|error| error.with_url(&meta.url).masking(meta.repeated_secrets()))?;
     let last = body_end.restarted.as_deref().unwrap_or(&meta);
     let (url, redirects) = (last.url.redacted().to_string(), last.redirects);
     let mut notes = last.notes.clone();

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use fetch_url::Error;
 use fetch_url::events::{Event, Observer};
+use fetch_url::internal::shown_url;
 use fetch_url::url::mask_password;
 use serde_json::{Value, json};
 
@@ -74,7 +75,7 @@ impl Events {
         self.write(&json!({
             "event": "done",
             "number": number,
-            "url": report.meta.as_ref().map(|meta| meta.url.redacted().to_string()),
+            "url": report.meta.as_deref().map(shown_url),
             "file": report.file.as_ref().map(|file| file.display().to_string()),
             "octets": report.received,
             "skipped": report.is_skipped || report.no_file.is_some(),

@@ -10,6 +10,7 @@ use super::timings::Stopwatch;
 use super::{drain, resume_checks, trace};
 use crate::body::limits::BodyLimits;
 use crate::credentials::prompt::PasswordPrompt;
+use crate::credentials::secret::mask_secrets_in_url;
 use crate::net::connector::{Connector, UrlChooser};
 use crate::{
     Code, Content, Deadline, Error, Event, Meta, NotFetchable, Outcome, Phase, Plan, Proof, Redirect,
@@ -56,6 +57,7 @@ pub(super) async fn follow_redirects(
         stopwatch.start_attempt();
         let outcome = attempt(settings, &request, &chain, connector.clone(), deadline, &mut earlier).await;
         stopwatch.record_connection(connector.connection_info());
+        let outcome = outcome.map_err(|error| request.name_in(error));
         chain.record_public(connector.has_contacted_public());
         trace::outcome(&outcome);
         let next = match outcome {
@@ -77,7 +79,8 @@ pub(super) async fn follow_redirects(
             Next::Finish(response) => {
                 let (limits, max_rate) = (settings.policy.limits, settings.max_rate.as_ref());
                 let limits = BodyLimits::new(limits, max_rate, deadline, connector.connection_info());
-                let mut response = with_resume_tail(with_limits(response, limits)?, sent.resume());
+                let response = with_limits(response, limits).map_err(|error| sent.name_in(error))?;
+                let mut response = with_resume_tail(response, sent.resume());
                 let is_redirected = chain.redirects() > 0;
                 let redirected = is_redirected.then(|| ChainStart::at_end(&sent, &chain, &earlier));
                 response.meta.requested_url = chain.start().clone();
@@ -121,7 +124,7 @@ async fn check_response(
     deadline: &Deadline,
 ) -> Result<Next, Error> {
     if let Some(refusal) = response.status_error.take() {
-        match retries.backoff(&request, refusal.with_url(request.url()), 0, deadline).await {
+        match retries.backoff(&request, request.name_in(refusal), 0, deadline).await {
             Ok(()) => return Ok(Next::Send(request)),
             Err(refusal) => response.status_error = Some(refusal),
         }
@@ -133,7 +136,7 @@ async fn check_response(
         return Ok(Next::Send(request.resuming(None)));
     }
     if let Some(error) = resume_checks::missing_content_error(&response.meta, request.resume()) {
-        retries.backoff(&request, error, 0, deadline).await?;
+        retries.backoff(&request, request.name_in(error), 0, deadline).await?;
         return Ok(Next::Send(request));
     }
     Ok(Next::Finish(apply_condition(response, &request)))
@@ -147,16 +150,19 @@ async fn follow(
     chain: &mut RedirectChain,
     settings: &Settings,
 ) -> Result<Next, Error> {
-    let url = request.url();
     if !chain.follows() {
         return match redirect.error_if_not_followed {
-            Some(error) => Err(error.with_url(url)),
+            Some(error) => Err(request.name_in(error)),
             None => Ok(Next::Finish(apply_condition(redirect.response, &request))),
         };
     }
-    let (target, state) = chain.check(&request, &redirect).map_err(|error| error.with_url(url))?;
-    tracing::debug!(url = %target.redacted(), why = redirect.reason, "redirect");
-    request.notify(&Event::Redirect { from: url, to: &target, why: &redirect.reason });
+    let from = request.shown_url().into_owned();
+    let request = request.with_earlier_secrets(&redirect.response.meta.secrets);
+    let (target, state) = chain.check(&request, &redirect).map_err(|error| request.name_in(error))?;
+    let shown = mask_secrets_in_url(&target, request.earlier_secrets());
+    tracing::debug!(url = %shown.redacted(), why = redirect.reason, "redirect");
+    request.notify(&Event::Redirect { from: &from, to: &shown, why: &redirect.reason });
+    drop(shown);
     drain::drain_for_reuse(redirect.response).await;
     through_gateway(settings, request.after_redirect(target, state)).map(Next::Send)
 }
@@ -173,7 +179,7 @@ async fn recover(
         tracing::debug!(%error, "the object changed or cannot be resumed: restarting from byte 0");
         return Ok(request.resuming(None));
     }
-    retries.backoff(&request, error.with_url(request.url()), 0, deadline).await?;
+    retries.backoff(&request, request.name_in(error), 0, deadline).await?;
     Ok(request)
 }
 

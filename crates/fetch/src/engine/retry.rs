@@ -78,7 +78,13 @@ impl RetryState {
         self.total += 1;
         let attempts = self.total;
         tracing::debug!(%error, ?wait, attempts, "retry");
-        request.notify(&Event::Retry { url: request.url(), error: &error, wait, retries: attempts, offset });
+        request.notify(&Event::Retry {
+            url: &request.shown_url(),
+            error: &error,
+            wait,
+            retries: attempts,
+            offset,
+        });
         match permit {
             Some(permit) => {
                 let wait_for_host = async {

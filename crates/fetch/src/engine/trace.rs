@@ -1,10 +1,9 @@
 //! The wire trace of plans and responses, for drivers that do not trace each line themselves.
 
-use bytes::Bytes;
 use fetch_url_core::mask_password;
-use fetch_url_proto::text::{mask_secret, sanitise};
+use fetch_url_proto::text::sanitise;
 
-use crate::credentials::secret::is_secret_field;
+use crate::credentials::secret::{is_secret_field, mask_secrets};
 use crate::net::trace::{is_enabled, note, received, sent};
 use crate::{Error, Meta, Outcome, Plan};
 
@@ -46,7 +45,5 @@ pub(super) fn head(meta: &Meta) {
 
 /// Returns the text of a header value with the secrets of the request and passwords in URLs masked.
 fn field_text(value: &[u8], meta: &Meta) -> String {
-    let value = Bytes::copy_from_slice(value);
-    let masked = meta.secrets.iter().fold(value, |value, secret| mask_secret(&value, secret.expose()));
-    mask_password(&sanitise(&masked))
+    mask_password(&sanitise(&mask_secrets(value, &meta.secrets)))
 }

@@ -1,8 +1,12 @@
 //! Requests for another URL than the caller's: related objects, documents, gateways and targets of redirects.
 
+use std::borrow::Cow;
+
 use fetch_url_core::Url;
 
 use super::{RedirectState, Request, Want};
+use crate::Error;
+use crate::credentials::secret::{SecretBytes, mask_secrets_in_url};
 
 impl Request {
     /// Returns a request for a related object, such as the checksum list of this object. It has the same options, but
@@ -53,6 +57,31 @@ impl Request {
         let mut this = self.redirected_to(url, redirect_state);
         this.parts_mut().redirected_from = Some(from);
         this
+    }
+
+    /// Adds the secrets of a request that was redirected, which are masked in messages about the next ones.
+    pub(crate) fn with_earlier_secrets(mut self, secrets: &[SecretBytes]) -> Self {
+        if secrets.iter().any(|secret| !self.0.earlier_secrets.contains(secret)) {
+            let earlier = &mut self.parts_mut().earlier_secrets;
+            let added: Vec<_> = secrets.iter().filter(|secret| !earlier.contains(secret)).cloned().collect();
+            earlier.extend(added);
+        }
+        self
+    }
+
+    /// Returns the secrets of the requests before this one.
+    pub(crate) fn earlier_secrets(&self) -> &[SecretBytes] {
+        &self.0.earlier_secrets
+    }
+
+    /// Returns the URL for messages, without secrets that a redirect has repeated in it.
+    pub(crate) fn shown_url(&self) -> Cow<'_, Url<'static>> {
+        mask_secrets_in_url(&self.0.url, &self.0.earlier_secrets)
+    }
+
+    /// Returns an error of this request with its URL, and without secrets that a redirect has repeated.
+    pub(crate) fn name_in(&self, error: Error) -> Error {
+        error.with_url(&self.0.url).masking(&self.0.earlier_secrets)
     }
 
     /// Returns the URL whose response redirected to this one.

@@ -391,3 +391,47 @@ fn password_in_an_invalid_option_value_is_never_printed() {
     result.assert_exit(2);
     assert!(!result.stderr.contains("KanarienVogel"), "{}", result.stderr);
 }
+
+/// The secrets of a request, the options that send them, and how the server may repeat them in a URL.
+const REPEATED_SECRETS: [(&[&str], &str); 5] = [
+    (&["-u", "u:KanarienVogel"], CANARY_IN_BASE64),
+    (&["-u", "u:KanarienVogel"], CANARY),
+    (&["--oauth2-bearer", "Kanarien/Vogel="], "Kanarien%2FVogel%3D"),
+    (&["-b", "sess=KanarienVogel"], CANARY),
+    (&["-H", "Authorization: KanarienVogel"], CANARY),
+];
+
+/// The targets are refused, are redirected on, answer with an error, or break off.
+#[test]
+fn secret_that_the_server_repeats_in_location_is_masked_in_all_messages() {
+    let other_server = http_server(|request| match request.path().split_once('?') {
+        Some(("/on", query)) => HttpResponse::new(302).header("Location", format!("/missing?{query}")),
+        Some(("/cut", _)) => HttpResponse::new(200).body("body").cut_body_at(2),
+        Some(("/ok", _)) => HttpResponse::new(200).body("body"),
+        _ => HttpResponse::new(404),
+    });
+    let other = |path| other_server.url(path);
+    let targets =
+        ["http://127.0.0.1:1/".to_owned(), other("/on"), other("/missing"), other("/cut"), other("/ok")];
+    for (options, secret) in REPEATED_SECRETS {
+        for target in &targets {
+            let location = format!("{target}?leak={secret}");
+            let server = http_server(move |_| HttpResponse::new(302).header("Location", &location));
+            let failures = OUTPUT_OPTIONS.map(|output_options| {
+                let dir = temp_dir();
+                let [trace, events] =
+                    ["trace", "events"].map(|name| dir.path().join(name).display().to_string());
+                let files = ["--trace", &trace, "--events", &events];
+                let retries = ["--retry", "1", "--retry-delay", "0.01", "--location-trusted", "-e", ";auto"];
+                let url = server.url("/a");
+                let mut result = run_fetch_url([output_options, options, &files, &retries, &[&url]].concat());
+                assert_eq!(result.exit == 0, target.ends_with("/ok"), "{}", result.stderr);
+                for file in [trace, events] {
+                    result.stderr += &fs::read_to_string(file).expect("a file");
+                }
+                check_no_leak(&result, &format!("{output_options:?} {options:?} to {target}"))
+            });
+            assert_no_leaks(failures);
+        }
+    }
+}

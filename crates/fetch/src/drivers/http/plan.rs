@@ -12,6 +12,7 @@ use super::options::{AuthMode, HttpOptions, HttpVersion};
 use super::request_body::RequestBody;
 use super::spellings::{Spellings, title_case};
 use super::{authorization, forwarded, request_headers};
+use crate::credentials::secret::{SecretBytes, mask_secrets_in_text};
 use crate::request::SpareConnections;
 use crate::{ByteRange, Code, Condition, Credential, Error, Phase, Request, Resume, Want};
 
@@ -47,6 +48,8 @@ pub(super) struct HttpPlan {
     pub(super) has_own_authorization: bool,
     /// The login with which a 401 was answered, for example from the password prompt.
     pub(super) login_after_challenge: Option<Credential>,
+    /// The secrets of the requests before a redirect, which the server may have repeated in this URL.
+    pub(super) earlier_secrets: Vec<SecretBytes>,
     /// The number of 401 responses after which the request was sent again with credentials.
     pub(super) answered_challenges: u8,
     pub(super) range: Option<ByteRange>,
@@ -124,6 +127,7 @@ impl HttpPlan {
             has_own_authorization,
             login,
             login_after_challenge: None,
+            earlier_secrets: request.earlier_secrets().to_vec(),
             answered_challenges: 0,
             range,
             resume,
@@ -132,6 +136,11 @@ impl HttpPlan {
             spares: request.extra::<Arc<SpareConnections>>().cloned(),
             is_forwarded,
         })
+    }
+
+    /// Returns a text of the request for the trace, without secrets that a redirect has repeated.
+    pub(super) fn shown(&self, text: &str) -> String {
+        mask_secrets_in_text(text, &self.earlier_secrets)
     }
 
     /// Returns `true` if a part of the object is requested.
@@ -209,7 +218,7 @@ fn request_method(request: &Request, options: &HttpOptions) -> Result<Method, Er
 impl fmt::Display for HttpPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let version = if self.options.version == HttpVersion::Http10 { "HTTP/1.0" } else { "HTTP/1.1" };
-        writeln!(f, "{} {} {version}", self.method, self.target)?;
+        writeln!(f, "{} {} {version}", self.method, self.shown(&self.target))?;
         writeln!(f, "{}: {}", title_case(HOST.as_str()), self.authority)?;
         if let Some(authorization) = &self.authorization {
             let scheme = authorization.to_str().ok().and_then(|text| text.split(' ').next());
@@ -218,7 +227,7 @@ impl fmt::Display for HttpPlan {
         for (name, value) in self.spellings.spelt(&self.headers) {
             let shown =
                 if value.is_sensitive() { "***".into() } else { String::from_utf8_lossy(value.as_bytes()) };
-            writeln!(f, "{name}: {shown}")?;
+            writeln!(f, "{name}: {}", self.shown(&shown))?;
         }
         match &self.body {
             None => Ok(()),

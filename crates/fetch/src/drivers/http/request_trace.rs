@@ -18,14 +18,14 @@ pub(super) fn request(request: &Request<OutgoingBody>, plan: &HttpPlan, is_http2
         Version::HTTP_10 => "HTTP/1.0",
         _ => "HTTP/1.1",
     };
-    sent(&format_args!("{} {} {version}", request.method(), plan.target));
+    sent(&format_args!("{} {} {version}", request.method(), plan.shown(&plan.target)));
     if is_http2 {
         sent(&format_args!("Host: {}", plan.authority));
     }
     let spelt = plan.spellings.spelt(request.headers());
     for ((name, value), (spelling, _)) in request.headers().iter().zip(spelt) {
         let spelling = if is_http2 { name.as_str() } else { &spelling };
-        sent(&format_args!("{spelling}: {}", shown_value(name, value)));
+        sent(&format_args!("{spelling}: {}", plan.shown(&shown_value(name, value))));
     }
     let length = request.body().size_hint().exact().filter(|length| *length > 0);
     if let Some(length) = length.filter(|_| !request.headers().contains_key(CONTENT_LENGTH)) {

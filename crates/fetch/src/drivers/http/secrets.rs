@@ -1,20 +1,19 @@
 //! Passwords and tokens of a request, which must not appear in traces and errors: some servers repeat them.
 
 use bytes::Bytes;
-use fetch_url_proto::text::mask_secret;
 use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
 use http::{HeaderName, HeaderValue};
 
 use super::authorization;
 use super::plan::HttpPlan;
 use crate::Credential;
-use crate::credentials::secret::SecretBytes;
+use crate::credentials::secret::{SecretBytes, mask_secrets};
 
 /// Shorter values of other secret fields, such as the cookie `a=1`, are not masked: they are parts of ordinary words.
 const MIN_LENGTH: usize = 6;
 
 /// Returns the passwords of the request and of the proxy, the values of Authorization and Proxy-Authorization without
-/// their scheme, and those of cookies and other secret fields.
+/// their scheme, those of cookies and other secret fields, and the secrets of the requests before a redirect.
 pub(super) fn request_secrets(plan: &HttpPlan) -> Vec<SecretBytes> {
     let logins = plan.login.iter().chain(&plan.login_after_challenge).chain(&plan.proxy_login);
     let proxy_authorization =
@@ -25,6 +24,7 @@ pub(super) fn request_secrets(plan: &HttpPlan) -> Vec<SecretBytes> {
     let others = plan.headers.iter().filter(|(_, value)| value.is_sensitive()).flat_map(field_values);
     let secrets = logins.filter_map(Credential::expose_password).chain(values.map(authorization_parameters));
     let secrets = secrets.chain(others.filter(|value| value.len() >= MIN_LENGTH));
+    let secrets = secrets.chain(plan.earlier_secrets.iter().map(SecretBytes::expose));
     secrets.filter(|secret| !secret.is_empty()).map(|secret| secret.to_vec().into()).collect()
 }
 
@@ -51,6 +51,5 @@ fn authorization_parameters(value: &HeaderValue) -> &[u8] {
 
 /// Returns the text with the secrets of the request replaced by `***`.
 pub(super) fn mask_request_secrets(plan: &HttpPlan, text: &[u8]) -> Bytes {
-    let text = Bytes::copy_from_slice(text);
-    request_secrets(plan).iter().fold(text, |text, secret| mask_secret(&text, secret.expose()))
+    mask_secrets(text, &request_secrets(plan))
 }
