@@ -1,11 +1,14 @@
 //! Checksums that the caller gives, or that a checksum list (such as `SHA256SUMS`) contains.
 
+mod list;
+
 use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::str::FromStr;
 
+pub use self::list::ChecksumList;
 use crate::sink::digest::Digest;
 use crate::{Algorithm, Code, Error, Phase, blocking_threads};
 
@@ -67,26 +70,12 @@ impl Checksum {
     /// Paths are compared as a whole, without `./` at the start. If `is_exact` is `false`, the directory to
     /// which the listed paths are relative is unknown: a listed path then also matches if `path` ends with
     /// it, and the longest match applies. If the list has several algorithms, the checksum of the strongest
-    /// is returned.
+    /// is returned. For several paths, [`ChecksumList`] parses the list once.
     ///
     /// # Errors
     /// [`Code::ChecksumMismatch`] if the list has different checksums of the strongest algorithm for this path.
     pub fn listed(list: &[u8], path: &[u8], is_exact: bool) -> Result<Option<Self>, Error> {
-        let text = String::from_utf8_lossy(list);
-        let path = String::from_utf8_lossy(path);
-        let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let is_match = |listed: &str| listed == path || (!is_exact && ends_with_path(&path, listed));
-        let found: Vec<_> =
-            lines.clone().filter_map(listed_line).filter(|(listed, _)| is_match(listed)).collect();
-        let rank = |(listed, checksum): &(String, Self)| (listed.len(), checksum.hex.len());
-        let Some(best) = found.iter().map(rank).max() else { return Ok(single_checksum(lines)) };
-        let mut equal = found.into_iter().filter(|entry| rank(entry) == best).map(|(_, checksum)| checksum);
-        let first = equal.next();
-        if equal.any(|other| Some(&other) != first.as_ref()) {
-            let detail = format!("the list has different checksums of {path}");
-            return Err(Error::new(Code::ChecksumMismatch, Phase::Plan, detail));
-        }
-        Ok(first)
+        ChecksumList::parse(list.to_vec()).find(path, is_exact)
     }
 
     /// Returns `true` if the file at `path` has this checksum. The whole file is read, on a thread for blocking work.
@@ -120,64 +109,6 @@ impl Checksum {
         let detail = format!("expected {}, got {found}", self.hex);
         Err(Error::new(Code::ChecksumMismatch, Phase::Deliver, detail))
     }
-}
-
-/// Returns the path and the checksum of a line.
-fn listed_line(line: &str) -> Option<(String, Checksum)> {
-    let (path, checksum) = bsd_line(line).or_else(|| gnu_line(line))?;
-    let mut path = path.as_str();
-    while let Some(rest) = path.strip_prefix("./") {
-        path = rest.trim_start_matches('/');
-    }
-    Some((path.to_owned(), checksum))
-}
-
-/// Parses `HEX  PATH`, or `\HEX  PATH` if the path has escapes.
-fn gnu_line(line: &str) -> Option<(String, Checksum)> {
-    let (line, has_escapes) = match line.strip_prefix('\\') {
-        Some(line) => (line, true),
-        None => (line, false),
-    };
-    let (hex, rest) = line.trim_start().split_once([' ', '\t'])?;
-    let path = rest.trim_start().trim_start_matches('*');
-    let path = if has_escapes { unescaped(path) } else { path.to_owned() };
-    Some((path, Checksum::of_hex(hex)?))
-}
-
-/// Decodes `\n`, `\r` and `\\`, as `sha256sum` writes them.
-fn unescaped(path: &str) -> String {
-    let (mut text, mut characters) = (String::new(), path.chars());
-    while let Some(character) = characters.next() {
-        text.push(match character {
-            '\\' => match characters.next() {
-                Some('n') => '\n',
-                Some('r') => '\r',
-                Some(other) => other,
-                None => '\\',
-            },
-            character => character,
-        });
-    }
-    text
-}
-
-/// Parses `ALGORITHM (PATH) = HEX`.
-fn bsd_line(line: &str) -> Option<(String, Checksum)> {
-    let (algorithm, rest) = line.split_once(" (")?;
-    let (path, hex) = rest.rsplit_once(") = ")?;
-    let checksum = Checksum::of_hex(hex.trim())?;
-    (Algorithm::named(algorithm)? == checksum.algorithm).then(|| (path.to_owned(), checksum))
-}
-
-/// Returns `true` if `path` ends with the segments of `end`.
-fn ends_with_path(path: &str, end: &str) -> bool {
-    path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
-}
-
-/// Returns the checksum of a list that consists of one checksum without a path.
-fn single_checksum<'l>(mut lines: impl Iterator<Item = &'l str>) -> Option<Checksum> {
-    let checksum = Checksum::of_hex(lines.next()?.trim());
-    checksum.filter(|_| lines.next().is_none())
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ mod time;
 mod tree;
 
 pub use body::{Body, Proof};
-pub use checksum::Checksum;
+pub use checksum::{Checksum, ChecksumList};
 pub use credentials::{Credential, Credentials};
 pub use download::Download;
 pub use error::{Code, Error, Hint, Phase};

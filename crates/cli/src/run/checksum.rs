@@ -4,9 +4,9 @@ use std::path::Path;
 use std::rc::Rc;
 
 use fetch_url::url::{PercentEncoded, Url, mask_password, parse, resolve_reference};
-use fetch_url::{Checksum, Code, Content, Error, Phase, Request};
+use fetch_url::{Checksum, ChecksumList, Code, Content, Error, Phase, Request};
 
-use super::checksum_lists::ChecksumList;
+use super::checksum_lists::FetchedList;
 use super::context::Run;
 use super::notes;
 use super::output::name_of;
@@ -168,20 +168,20 @@ fn list_url(url: &Url<'_>, reference: &str) -> Result<Url<'static>, Error> {
 /// Returns the checksum of `object` in a list. The paths of the list are relative to the directory of the list, if the object is below
 /// it.
 fn find_checksum(
-    list: &[u8],
+    list: &ChecksumList,
     list_url: &Url<'_>,
     object: &Url<'_>,
     name: &str,
 ) -> Result<Option<Checksum>, Error> {
-    let Some(path) = object_path(object) else { return Checksum::listed(list, name.as_bytes(), true) };
+    let Some(path) = object_path(object) else { return list.find(name.as_bytes(), true) };
     let directory = object_path(list_url).filter(|_| list_url.same_origin(object)).map(|mut list_path| {
         let end = list_path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
         list_path.truncate(end);
         list_path
     });
     match directory.as_ref().and_then(|directory| path.strip_prefix(&directory[..])) {
-        Some(relative) => Checksum::listed(list, relative, true),
-        None => Checksum::listed(list, &path, false),
+        Some(relative) => list.find(relative, true),
+        None => list.find(&path, false),
     }
 }
 
@@ -200,8 +200,8 @@ fn object_path(url: &Url<'_>) -> Option<Vec<u8>> {
     }
 }
 
-/// Fetches the list at `url`, once in a run.
-async fn fetch_list_once(url: &Url<'static>, request: &Request, run: &Run) -> Result<ChecksumList, Error> {
+/// Fetches and parses the list at `url`, once in a run.
+async fn fetch_list_once(url: &Url<'static>, request: &Request, run: &Run) -> Result<FetchedList, Error> {
     let cell = run.checksum_lists.borrow_mut().entry(url.to_string()).or_default().clone();
     let fetch = async || match fetch_list(url, request, run).await {
         Err(error)
@@ -209,7 +209,7 @@ async fn fetch_list_once(url: &Url<'static>, request: &Request, run: &Run) -> Re
         {
             Ok(None)
         }
-        list => Ok(Some(Rc::from(list?))),
+        list => Ok(Some(Rc::new(ChecksumList::parse(list?)))),
     };
     cell.get_or_try_init(fetch).await.cloned()
 }

@@ -1,12 +1,13 @@
-//! Checksum lists, each fetched once in a run however many transfers need it.
+//! Checksum lists, each fetched and parsed once in a run however many transfers need it.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use fetch_url::ChecksumList;
 use tokio::sync::OnceCell;
 
 /// The lists that were fetched or are being fetched, by URL.
-pub(super) type ChecksumLists = HashMap<String, Rc<OnceCell<ChecksumList>>>;
+pub(super) type ChecksumLists = HashMap<String, Rc<OnceCell<FetchedList>>>;
 
-/// The bytes of a list; `None` if the server has no such list.
-pub(super) type ChecksumList = Option<Rc<[u8]>>;
+/// A list, parsed; `None` if the server has no such list.
+pub(super) type FetchedList = Option<Rc<ChecksumList>>;
