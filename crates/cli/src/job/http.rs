@@ -30,13 +30,14 @@ pub(super) fn options(flags: &FetchFlags, given: &GivenOptions) -> Result<HttpOp
         _ => AuthMode::Preemptive,
     };
     options.index_as_listing = flags.list;
-    // Only a response that is delivered has headers for -i, -I, -w, -D, -v and --trace.
+    // Only a response that is delivered has headers for -i, -I, -w, -D, -v, --trace and --metalink-over-http.
     let needs_headers = flags.include
         || flags.head
         || flags.messages.write_out.is_some()
         || http.dump_header.is_some()
         || flags.messages.verbose > 0
-        || flags.messages.trace.is_some();
+        || flags.messages.trace.is_some()
+        || flags.batch.metalink_over_http;
     options.deliver_error_body = flags.no_fail || flags.fail_with_body || needs_headers;
     options.cookies = jar(http)?;
     let own = own_fields(http)?;

@@ -142,7 +142,8 @@ impl Batch {
         };
         let mut alternatives = transfer.alternatives.clone();
         let meta = report.meta.as_ref().filter(|_| error.is_some());
-        let meta = meta.filter(|meta| meta.status.is_none_or(|status| status < 400));
+        // If the content of an error response is written, it is the result.
+        let meta = meta.filter(|meta| !copies::is_error(meta) || !self.run.options.writes_error_body);
         let duplicates = meta.and_then(|meta| copies::duplicates(&transfer, meta, &self.run));
         if let (Some(meta), Some(_)) = (meta, &duplicates) {
             alternatives.extend(http::duplicates(meta));

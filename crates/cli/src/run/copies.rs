@@ -23,12 +23,17 @@ pub(super) fn with_url(transfer: &Transfer, url: &str) -> Transfer {
     Transfer { url: url.to_owned(), alternatives: Vec::new(), ..transfer.clone() }
 }
 
+/// Returns `true` for the metadata of a response with an HTTP error, whose content is not the object.
+pub(super) fn is_error(meta: &Meta) -> bool {
+    meta.status.is_some_and(|status| status >= 400)
+}
+
 /// Returns how the duplicates that the server names are fetched, or `None` without `--metalink-over-http`. The server
-/// chose them, and its digest holds for them.
+/// chose them, and its digest holds for them, unless it is that of the content of an error response.
 pub(super) fn duplicates(transfer: &Transfer, meta: &Meta, run: &Run) -> Option<Transfer> {
     run.options.uses_duplicates.then(|| Transfer {
         is_from_document: true,
-        checksum: transfer.checksum.clone().or_else(|| http::digest(meta)),
+        checksum: transfer.checksum.clone().or_else(|| http::digest(meta).filter(|_| !is_error(meta))),
         alternatives: Vec::new(),
         ..transfer.clone()
     })

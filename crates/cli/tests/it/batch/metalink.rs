@@ -177,6 +177,30 @@ fn duplicates_and_digest_of_the_headers_are_used_with_the_option() {
     assert!(!dir.path().join("f").exists());
 }
 
+/// A digest of an error response is that of its content.
+#[test]
+fn duplicates_of_an_error_response_are_tried_without_its_digest() {
+    let mirror = start_mirror();
+    let link = format!("<{}>; rel=duplicate", mirror.url("/abc"));
+    for (status, exit) in [(404, 78), (403, 9), (500, 22), (503, 92)] {
+        let link = link.clone();
+        let server = http_server(move |_| {
+            let reply = HttpResponse::new(status).header("Link", &link).body("error");
+            reply.header("Digest", "SHA-256=ygD8z7QImJ7dxAEGLE0SGaas62ubVUEjV/F5CGLo8Xg=")
+        });
+        let dir = temp_dir();
+        let run = |options: &[&str]| {
+            run_fetch_url_in(dir.path(), [options, &["--retry", "0", "-o", "f", &server.url("/")]].concat())
+        };
+        run(&[]).assert_exit(exit);
+        run(&["--metalink-over-http"]).assert_exit(0).assert_stderr_contains("; trying http://");
+        assert_eq!(read_text_file(dir.path(), "f"), "abc", "{status}");
+        let with_body = run(&["--metalink-over-http", "--fail-with-body"]);
+        with_body.assert_exit(exit);
+        assert_eq!(read_text_file(dir.path(), "f"), "error", "{status}");
+    }
+}
+
 /// The head of the response does not tell it.
 #[test]
 fn object_of_another_size_than_stated_is_not_stored() {
