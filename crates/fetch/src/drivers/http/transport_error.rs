@@ -7,6 +7,8 @@ use crate::net::proxy::Proxy;
 use crate::net::tls;
 use crate::{Code, Error, Phase};
 
+const CLOSED_EARLY: &str = "the connection was closed before the end of the body";
+
 /// Returns the error for a failure on an open connection before the head of the response.
 pub(super) fn error_before_response(error: impl StdError + Send + Sync + 'static) -> Error {
     let causes = ErrorCauses::from_error(&error);
@@ -63,9 +65,9 @@ pub(super) fn body_error(error: impl StdError + Send + Sync + 'static) -> Error 
     let causes = ErrorCauses::from_error(&error);
     let detail = match causes.io {
         Some(io::ErrorKind::ConnectionReset) => "the connection was reset".to_owned(),
-        _ if causes.is_incomplete || causes.is_closed => {
-            "the connection was closed before the end of the body".to_owned()
-        }
+        // TLS ended without close_notify, or a proxy closed the connection.
+        Some(io::ErrorKind::UnexpectedEof) => CLOSED_EARLY.to_owned(),
+        _ if causes.is_incomplete || causes.is_closed => CLOSED_EARLY.to_owned(),
         _ => causes.deepest,
     };
     let is_invalid = matches!(causes.io, Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput));
@@ -239,5 +241,21 @@ fn parse_detail(text: &str) -> &'static str {
         _ if text.contains("transfer-encoding") => "Transfer-Encoding is not valid for this response",
         _ if text.contains("header") => "a line of the header is not a field, or has a control character",
         _ => "not an HTTP response",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn end_of_tls_without_close_notify_is_named_without_the_text_of_the_library() {
+        let library = io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            "peer closed connection without sending TLS close_notify: https://docs.rs/rustls/",
+        );
+        let error = body_error(library);
+        assert_eq!(error.code(), Code::Truncated);
+        assert!(error.to_string().ends_with(CLOSED_EARLY), "{error}");
     }
 }
