@@ -7,6 +7,7 @@
 //! `.part` file for a resume, unless they are of several servers.
 
 mod assembly;
+mod checks;
 mod layout;
 mod offset_proof;
 mod running;
@@ -17,9 +18,8 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use fetch_url_core::SchemeFamily;
-
 use self::assembly::{Assembly, locked, read_segment};
+use self::checks::{announces_ranges, refuses_head, refuses_ranges, supports_ranges};
 use self::layout::{MAX_SEGMENTS, Segment, divide};
 use self::running::join_segments;
 use self::source::{SegmentRequest, Source, plan_copies};
@@ -60,7 +60,7 @@ struct Object {
 
 impl Segments {
     /// Requests the metadata and divides the object. Returns `None` if it cannot be fetched in `max_segments` segments
-    /// (64 at most), or is too small. For HTTP, the connections for the segments are opened meanwhile.
+    /// (64 at most), is too small, or if the server refuses the request for the metadata (HEAD). For HTTP, the connections for the segments are opened meanwhile.
     ///
     /// # Errors
     /// As for [`Fetcher::fetch`].
@@ -86,7 +86,10 @@ impl Segments {
         let count = if is_alone { usize::from(max_segments.min(MAX_SEGMENTS)) - 1 } else { 0 };
         let spares = SpareConnections::new(count);
         let request = request.clone().with_spare_connections(spares.clone());
-        let source = Source::of(fetcher, request).await?;
+        let source = match Source::of(fetcher, request).await {
+            Err(error) if refuses_head(&error) => return Ok(None),
+            source => source?,
+        };
         let meta = &source.meta;
         let Some(size) = meta.head.size.filter(|_| meta.validator.is_some()) else { return Ok(None) };
         let segments = divide(size, max_segments);
@@ -338,15 +341,6 @@ fn segment_body(source: &Source, response: Response, segment: &Segment, size: u6
     Ok(if is_growing { body.accepting_growth() } else { body })
 }
 
-/// Returns `false` if an HTTP server does not say that it supports ranges (RFC 9110 §14.3): it could send the whole object
-/// for each segment.
-fn announces_ranges(meta: &Meta) -> bool {
-    let is_announced = |(name, value): &(String, Vec<u8>)| {
-        name.eq_ignore_ascii_case("accept-ranges") && value.eq_ignore_ascii_case(b"bytes")
-    };
-    meta.url.scheme().family != SchemeFamily::Http || meta.fields.iter().any(is_announced)
-}
-
 /// Returns `true` if the object can have more bytes than the response states: FTP states the size before the transfer,
 /// by another command.
 fn may_have_grown(meta: &Meta) -> bool {
@@ -357,25 +351,9 @@ fn has_field(meta: &Meta, name: &str) -> bool {
     meta.fields.iter().any(|(field, _)| field.eq_ignore_ascii_case(name))
 }
 
-/// Returns `true` for an error of a request for a range that a request without one need not have: some servers refuse
-/// ranges with 400, 403 or 501.
-fn refuses_ranges(error: &Error) -> bool {
-    matches!(error.code(), Code::RangeRefused | Code::Denied | Code::HttpError) && !error.is_transient()
-}
-
 /// Returns `true` if the server has begun to send one of the segments.
 fn has_response(started: &[Option<StartedResponse>]) -> bool {
     started.iter().flatten().any(|response| matches!(response, StartedFuture::Ready(Ok(_))))
-}
-
-/// Returns `true` if the protocol can return a byte range of an object whose size it reports.
-const fn supports_ranges(family: SchemeFamily) -> bool {
-    use SchemeFamily as F;
-    match family {
-        F::Gopher | F::News | F::Nntp | F::Wais => false,
-        // The drivers of the other schemes report an error if they do not support ranges.
-        F::File | F::Ftp | F::Http | F::Mailto | F::Prospero | F::Telnet | F::Other => true,
-    }
 }
 
 #[cfg(test)]

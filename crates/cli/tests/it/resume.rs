@@ -7,6 +7,7 @@ mod existing_files;
 mod growing_files;
 mod no_content;
 mod ranges;
+mod segment_limits;
 mod segment_offsets;
 mod segments;
 mod unknown_sizes;

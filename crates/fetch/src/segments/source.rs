@@ -8,6 +8,10 @@ use crate::engine::{self, ChainStart};
 use crate::resume::resource_key;
 use crate::{Error, Fetcher, Meta, Request, Response};
 
+/// The number of retries of HEAD after an error status. Some servers always answer HEAD with one; the object, which is
+/// requested next, is retried as usual.
+const MAX_HEAD_RETRIES: u32 = 1;
+
 /// The request for the object on one server, and the metadata that this server reports.
 pub(super) struct Source {
     pub(super) request: SegmentRequest,
@@ -26,7 +30,12 @@ pub(super) struct SegmentRequest {
 impl Source {
     /// Requests the metadata of the object.
     pub(super) async fn of(fetcher: &Fetcher, request: Request) -> Result<Self, Error> {
-        let (meta, redirected) = engine::fetch_head(fetcher.settings(), request.clone()).await?;
+        let head = request.clone().with_max_status_retries(MAX_HEAD_RETRIES);
+        let (meta, redirected) = engine::fetch_head(fetcher.settings(), head).await?;
+        let redirected = redirected.map(|start| {
+            let request = start.request.clone().with_max_status_retries(u32::MAX);
+            start.with_request(request)
+        });
         Ok(Self { request: SegmentRequest { original: request, redirected }, meta })
     }
 

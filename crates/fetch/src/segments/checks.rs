@@ -1,0 +1,38 @@
+//! Whether an object can be fetched in segments, or is fetched over one connection.
+
+use fetch_url_core::SchemeFamily;
+
+use crate::{Code, Error, Meta};
+
+/// Returns `false` if an HTTP server does not say that it supports ranges (RFC 9110 §14.3): it could send the whole object
+/// for each segment.
+pub(super) fn announces_ranges(meta: &Meta) -> bool {
+    let is_announced = |(name, value): &(String, Vec<u8>)| {
+        name.eq_ignore_ascii_case("accept-ranges") && value.eq_ignore_ascii_case(b"bytes")
+    };
+    meta.url.scheme().family != SchemeFamily::Http || meta.fields.iter().any(is_announced)
+}
+
+/// Returns `true` for an error of a request for a range that a request without one need not have: some servers refuse
+/// ranges with 400, 403 or 501.
+pub(super) fn refuses_ranges(error: &Error) -> bool {
+    matches!(error.code(), Code::RangeRefused | Code::Denied | Code::HttpError) && !error.is_transient()
+}
+
+/// Returns `true` for an error by which an HTTP server may refuse only the request for the metadata (HEAD): some servers
+/// answer it with 403 (signed URLs), 404, 405 or 500, or close the connection, but send the object.
+pub(super) fn refuses_head(error: &Error) -> bool {
+    let is_http = error.url().is_some_and(|url| url.starts_with("http"));
+    let is_status = matches!(error.code(), Code::Busy | Code::Denied | Code::HttpError | Code::NotFound);
+    is_http && (is_status && error.reply().is_some() || error.code() == Code::EmptyReply)
+}
+
+/// Returns `true` if the protocol can return a byte range of an object whose size it reports.
+pub(super) const fn supports_ranges(family: SchemeFamily) -> bool {
+    use SchemeFamily as F;
+    match family {
+        F::Gopher | F::News | F::Nntp | F::Wais => false,
+        // The drivers of the other schemes report an error if they do not support ranges.
+        F::File | F::Ftp | F::Http | F::Mailto | F::Prospero | F::Telnet | F::Other => true,
+    }
+}
