@@ -132,7 +132,8 @@ impl Segments {
         self.object.spares.close();
         let second = match second {
             Err(error) if refuses_ranges(&error) => return Ok(None),
-            Err(error) if self.object.refuses_connection(&error) && has_response(&self.started) => {
+            Err(error) if refuses_connection(&error) && may_have_response(&self.started) => {
+                self.started[1] = Some(StartedFuture::Ready(Err(error)));
                 return Ok(Some(self));
             }
             second => second?,
@@ -200,7 +201,7 @@ impl Object {
         let assembly = Mutex::new(assembly);
         locked(&assembly).add_progress(0);
         let fetch = |index, started| self.fetch_segment(index, started, &assembly);
-        let fetching = join_segments(started, fetch, |error| self.refuses_connection(error));
+        let fetching = join_segments(started, fetch, refuses_connection);
         self.deadline.bound_total(Phase::Body, fetching).await?;
         if !has_checksum {
             self.deadline.bound_total(Phase::Body, self.prove_offsets(&assembly)).await?;
@@ -240,12 +241,6 @@ impl Object {
         let target = self.deadline.bound_total(Phase::Deliver, digest).await?;
         // Not bounded: the file would get its name although the download is reported as failed.
         blocking_threads::run(move || target.finish()).await?
-    }
-
-    /// Returns `true` if the server refuses further connections, but may serve the segment over one that it has accepted.
-    /// Requests over HTTP, which a busy server refuses one by one, are retried instead.
-    fn refuses_connection(&self, error: &Error) -> bool {
-        error.code() == Code::Busy && self.sources[0].is_ftp()
     }
 
     /// Requests `segment` from the first server. The requests for the `others` are sent meanwhile.
@@ -351,9 +346,15 @@ fn has_field(meta: &Meta, name: &str) -> bool {
     meta.fields.iter().any(|(field, _)| field.eq_ignore_ascii_case(name))
 }
 
-/// Returns `true` if the server has begun to send one of the segments.
-fn has_response(started: &[Option<StartedResponse>]) -> bool {
-    started.iter().flatten().any(|response| matches!(response, StartedFuture::Ready(Ok(_))))
+/// Returns `true` if the server may allow fewer connections or simultaneous requests, but serve the segment after another
+/// one. A request over HTTP has been retried before.
+fn refuses_connection(error: &Error) -> bool {
+    error.code() == Code::Busy
+}
+
+/// Returns `true` if the server has begun to send one of the segments, or has not answered a request yet.
+fn may_have_response(started: &[Option<StartedResponse>]) -> bool {
+    started.iter().flatten().any(|response| !matches!(response, StartedFuture::Ready(Err(_))))
 }
 
 #[cfg(test)]

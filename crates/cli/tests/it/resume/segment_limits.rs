@@ -1,6 +1,7 @@
-//! `--segments` with servers that refuse HEAD.
+//! `--segments` with servers that refuse HEAD or simultaneous requests.
 
 use std::fs;
+use std::sync::Mutex;
 
 use crate::support::{
     OVERLAP, RunResult, entry_names, http_server, run_fetch_url_in, strong_etag_headers, temp_dir,
@@ -55,4 +56,27 @@ fn error_of_the_object_is_that_of_get() {
     let dir = temp_dir();
     run_in(dir.path(), &server, &[]).assert_exit(78).assert_stderr_contains("410");
     assert!(entry_names(dir.path()).is_empty());
+}
+
+/// As nginx with `limit_conn`: the refused segments are fetched when another one is complete.
+#[test]
+fn segments_that_a_busy_server_refuses_are_fetched_after_the_others() {
+    for accepted in 0..4 {
+        // The first request for each segment is refused, except that for the accepted one.
+        let refused = Mutex::new(Vec::new());
+        let server = refusing_server(move |request| {
+            let segment = requested_segment(request).filter(|&segment| segment != accepted)?;
+            let mut refused = refused.lock().expect("not poisoned");
+            let is_first = !refused.contains(&segment);
+            refused.push(segment);
+            is_first.then(|| HttpResponse::new(503))
+        });
+        assert_fetched(&server, &["--retry", "0"]);
+    }
+}
+
+/// Returns the number of the segment that is requested.
+fn requested_segment(request: &HttpRequest) -> Option<usize> {
+    let first = request.header_text("range")?.strip_prefix("bytes=")?.split('-').next()?;
+    Some((first.parse::<usize>().ok()? + OVERLAP) / SIZE.div_ceil(4))
 }

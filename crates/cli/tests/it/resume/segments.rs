@@ -217,6 +217,7 @@ fn busy_server_is_asked_for_a_segment_again() {
     }
 }
 
+/// The retries begin again whenever another segment is complete: the server may allow fewer requests at a time.
 #[test]
 fn segment_of_a_busy_server_is_requested_as_often_as_retry_says() {
     let is_last = |range: &str| range.ends_with(&format!("-{}", SIZE - 1));
@@ -228,7 +229,8 @@ fn segment_of_a_busy_server_is_requested_as_often_as_retry_says() {
     run_in_segments(&target, &server.url("/o"), &["--retry", "2", "--retry-delay", "0.05"]).assert_exit(92);
     let requests = server.requests();
     let ranges = requests.iter().filter_map(|request| request.header_text("range"));
-    assert_eq!(ranges.filter(|range| is_last(range)).count(), 3);
+    let count = ranges.filter(|range| is_last(range)).count();
+    assert!([6, 9, 12].contains(&count), "{count}");
 }
 
 #[test]
