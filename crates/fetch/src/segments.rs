@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use self::assembly::{Assembly, locked, read_segment};
-use self::checks::{announces_ranges, refuses_head, refuses_ranges, supports_ranges};
+use self::checks::{announces_ranges, check_size_limit, refuses_head, refuses_ranges, supports_ranges};
 use self::layout::{MAX_SEGMENTS, Segment, divide};
 use self::running::join_segments;
 use self::source::{SegmentRequest, Source, plan_copies};
@@ -63,7 +63,7 @@ impl Segments {
     /// (64 at most), is too small, or if the server refuses the request for the metadata (HEAD). For HTTP, the connections for the segments are opened meanwhile.
     ///
     /// # Errors
-    /// As for [`Fetcher::fetch`].
+    /// As for [`Fetcher::fetch`], and [`Code::LimitReached`] if the object is larger than the policy allows.
     pub async fn plan(
         fetcher: &Fetcher,
         request: &Request,
@@ -96,6 +96,7 @@ impl Segments {
         if segments.len() < 2 {
             return Ok(None);
         }
+        check_size_limit(meta, fetcher.settings().policy.limits.max_size)?;
         let object = Object { fetcher: fetcher.clone(), sources: vec![source], size, deadline, spares };
         Ok(Some(Self { object, segments, started: Vec::new() }))
     }

@@ -2,6 +2,7 @@
 
 use fetch_url_core::SchemeFamily;
 
+use crate::body::size_limit_error;
 use crate::{Code, Error, Meta};
 
 /// Returns `false` if an HTTP server does not say that it supports ranges (RFC 9110 §14.3): it could send the whole object
@@ -25,6 +26,14 @@ pub(super) fn refuses_head(error: &Error) -> bool {
     let is_http = error.url().is_some_and(|url| url.starts_with("http"));
     let is_status = matches!(error.code(), Code::Busy | Code::Denied | Code::HttpError | Code::NotFound);
     is_http && (is_status && error.reply().is_some() || error.code() == Code::EmptyReply)
+}
+
+/// Fails if the object of `meta` has more bytes than `max_size`, before any of them is requested.
+pub(super) fn check_size_limit(meta: &Meta, max_size: Option<u64>) -> Result<(), Error> {
+    match (meta.head.size, max_size) {
+        (Some(size), Some(max)) if size > max => Err(size_limit_error(max).with_url(&meta.url)),
+        _ => Ok(()),
+    }
 }
 
 /// Returns `true` if the protocol can return a byte range of an object whose size it reports.

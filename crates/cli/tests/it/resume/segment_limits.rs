@@ -1,4 +1,4 @@
-//! `--segments` with servers that refuse HEAD or simultaneous requests.
+//! `--segments` with servers that refuse HEAD or simultaneous requests, and objects beyond `--max-filesize`.
 
 use std::fs;
 use std::sync::Mutex;
@@ -79,4 +79,14 @@ fn segments_that_a_busy_server_refuses_are_fetched_after_the_others() {
 fn requested_segment(request: &HttpRequest) -> Option<usize> {
     let first = request.header_text("range")?.strip_prefix("bytes=")?.split('-').next()?;
     Some((first.parse::<usize>().ok()? + OVERLAP) / SIZE.div_ceil(4))
+}
+
+#[test]
+fn object_beyond_the_maximum_size_is_not_requested_in_segments() {
+    let server = refusing_server(|_| None);
+    let dir = temp_dir();
+    run_in(dir.path(), &server, &["--max-filesize", "4m"]).assert_exit(63);
+    assert!(entry_names(dir.path()).is_empty());
+    assert_eq!(server.requests().iter().filter(|request| request.method == "GET").count(), 0);
+    assert_fetched(&server, &["--max-filesize", &SIZE.to_string()]);
 }
