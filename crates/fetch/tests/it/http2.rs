@@ -13,6 +13,8 @@ use fetch_url_tests::ServerCert;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 type Tls = StreamOwned<ServerConnection, TcpStream>;
+/// What a server does on the connection with this number.
+type Play = fn(usize, &mut Tls);
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
@@ -311,7 +313,7 @@ async fn request_above_goaway_is_sent_on_another_connection() {
 #[tokio::test]
 async fn get_is_sent_again_after_a_reset_before_the_response() {
     let cert = ServerCert::good().expect("a certificate");
-    let cases: [(fn(usize, &mut Tls), Code); 5] = [
+    let cases: [(Play, Code); 5] = [
         (|number, stream| reset_first(number, stream, 0), Code::EmptyReply),
         (|number, stream| reset_first(number, stream, 2), Code::EmptyReply),
         (|number, stream| reset_first(number, stream, 8), Code::EmptyReply),
