@@ -18,6 +18,7 @@ mod log_options;
 mod login;
 pub(crate) mod metalink;
 mod mirror;
+mod misplaced_verb;
 pub(crate) mod news;
 mod option_file;
 pub(crate) mod policy;
@@ -55,6 +56,8 @@ pub(crate) use self::journal::JournalOptions;
 pub(crate) use self::line_source::LineSource;
 pub(crate) use self::log_options::LogOptions;
 pub(crate) use self::mirror::{MirrorJob, is_single_object_option};
+use self::misplaced_verb::misplaced_verb_error;
+pub(crate) use self::misplaced_verb::unbuilt_verb_error;
 pub(crate) use self::private_file::is_open_to_others;
 pub(crate) use self::read_files::FileId;
 pub(crate) use self::transfer::{Output, Transfer};
@@ -62,28 +65,6 @@ pub(crate) use self::typed_url::{TypedUrls, complete_url, with_target_hint, with
 use crate::error::usage_error;
 use crate::flags::{ContinueAt, FetchFlags, Format, GivenOptions};
 use crate::render::{events::Events, progress::ProgressDisplay, write_out::WriteOut};
-
-/// Names of sub-commands. As the first argument, they are not URLs.
-const VERBS: [&str; 6] = ["completions", "explain", "extract", "mirror", "queue", "serve"];
-
-/// Returns the error for the sub-command `verb` if it is not part of this build.
-pub(crate) fn unbuilt_verb_error(verb: &str) -> Option<Error> {
-    let is_built = match verb {
-        "queue" => cfg!(feature = "queue"),
-        "serve" => cfg!(feature = "serve"),
-        _ => true,
-    };
-    let error = || usage_error(format!("this build has no sub-command {verb}"));
-    (!is_built).then(|| error().with_hint(format!("cargo install fetch-url-cli --features {verb}")))
-}
-
-/// Returns the error for a sub-command that clap has not found: it follows an option, or is not part of this build.
-fn misplaced_verb_error(verb: &str) -> Error {
-    unbuilt_verb_error(verb).unwrap_or_else(|| {
-        usage_error(format!("the sub-command {verb} must precede its options"))
-            .with_hint(format!("fetch-url {verb} OPTIONS ..."))
-    })
-}
 
 /// The parsed command line: transfers and options.
 pub(crate) struct Invocation {
@@ -192,8 +173,8 @@ impl Invocation {
             return Err(usage_error(format!("{list} is a file, not a URL"))
                 .with_hint("-i is --include here, as in curl; wget's -i is --input-file"));
         }
-        if let Some(verb) = flags.urls.first().filter(|text| VERBS.contains(&text.as_str())) {
-            return Err(misplaced_verb_error(verb));
+        if let Some(error) = flags.urls.first().and_then(|first| misplaced_verb_error(first)) {
+            return Err(error);
         }
         let takes_stdout = flags.messages.events.as_deref().is_some_and(|path| path.as_os_str() == "-");
         if flags.telnet_and_mailto.connect && (flags.urls.len() > 1 || takes_stdout) {

@@ -1,5 +1,6 @@
 //! A server that segments are fetched from.
 
+use fetch_url_core::SchemeFamily;
 use tokio::task::JoinSet;
 
 use super::layout::Segment;
@@ -36,6 +37,11 @@ impl Source {
             start.with_request(request)
         });
         Ok(Self { request: SegmentRequest { original: request, redirected }, meta })
+    }
+
+    /// Returns `true` if the server is an FTP server.
+    pub(super) fn is_ftp(&self) -> bool {
+        matches!(self.meta.url.scheme().family, SchemeFamily::Ftp)
     }
 
     /// Returns `true` if a response starts at `offset` and is of the same resource and version of the object. The
