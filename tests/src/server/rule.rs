@@ -1,7 +1,8 @@
 //! Rules: deviations of a server from the protocol. A rule has a trigger, an action and, if it applies only
 //! once, the occurrence of the trigger.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The condition of a rule. Each protocol has its own trigger, such as [`FtpTrigger`](crate::FtpTrigger).
 pub trait Trigger {
@@ -36,15 +37,16 @@ impl<T, A> Rule<T, A> {
 
 /// All rules of a running server.
 pub(crate) struct RuleSet<T, A> {
-    /// Each rule, and how often its trigger has matched.
-    rules: Vec<(Rule<T, A>, AtomicUsize)>,
+    /// Each rule, and how often its trigger has matched. An event is counted for all rules at once, so that two
+    /// events of different connections cannot be the `nth` of the same number for different rules.
+    rules: Mutex<Vec<(Rule<T, A>, usize)>>,
     is_disabled: AtomicBool,
 }
 
 impl<T: Trigger, A: Clone> RuleSet<T, A> {
     pub(crate) fn new(rules: Vec<Rule<T, A>>) -> Self {
-        let rules = rules.into_iter().map(|rule| (rule, AtomicUsize::new(0))).collect();
-        Self { rules, is_disabled: AtomicBool::new(false) }
+        let rules = rules.into_iter().map(|rule| (rule, 0)).collect();
+        Self { rules: Mutex::new(rules), is_disabled: AtomicBool::new(false) }
     }
 
     /// Returns the actions for an event and counts it for every rule that matches.
@@ -52,12 +54,13 @@ impl<T: Trigger, A: Clone> RuleSet<T, A> {
         if self.is_disabled() {
             return Vec::new();
         }
-        let matching = self.rules.iter().filter(|(rule, _)| rule.trigger.matches(event));
-        let due = matching.filter(|(rule, count)| {
-            let count = count.fetch_add(1, Ordering::Relaxed) + 1;
-            rule.nth.is_none_or(|nth| nth == count)
+        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        let matching = rules.iter_mut().filter(|(rule, _)| rule.trigger.matches(event));
+        let due = matching.filter_map(|(rule, count)| {
+            *count += 1;
+            rule.nth.is_none_or(|nth| nth == *count).then(|| rule.action.clone())
         });
-        due.map(|(rule, _)| rule.action.clone()).collect()
+        due.collect()
     }
 
     /// From now on no rule applies.
