@@ -6,6 +6,7 @@ mod checksum;
 mod condition;
 mod data;
 pub(crate) mod environment;
+mod file_name;
 mod form;
 mod ftp;
 pub(crate) mod gateway;

@@ -1,6 +1,7 @@
 //! User names and passwords: from the URL, the caller, a netrc file, or a prompt. They are selected again
 //! after each redirect.
 
+pub(crate) mod masking;
 pub(crate) mod netrc;
 pub(crate) mod prompt;
 pub(crate) mod secret;

@@ -15,8 +15,6 @@ use fetch_url_proto::{ForbiddenByte, WireError, text};
 pub use code::{CODES, Code, CodeRow};
 pub use hint::Hint;
 
-use crate::credentials::secret::{SecretBytes, mask_secrets_in_text};
-
 /// The step of a request in which an error occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -197,14 +195,12 @@ impl Error {
         self
     }
 
-    /// Masks secrets of requests that a server may have repeated in the target of a redirect.
+    /// Replaces each text that a server may have sent, or that contains a URL, by `change` of it.
     #[must_use]
-    pub(crate) fn masking(mut self, secrets: &[SecretBytes]) -> Self {
-        if !secrets.is_empty() {
-            let texts = [&mut self.0.reply, &mut self.0.url, &mut self.0.redirect_target];
-            for text in texts.into_iter().flatten().chain([&mut self.0.detail]) {
-                *text = mask_secrets_in_text(text, secrets);
-            }
+    pub(crate) fn map_texts(mut self, change: impl Fn(&str) -> String) -> Self {
+        let texts = [&mut self.0.reply, &mut self.0.url, &mut self.0.redirect_target];
+        for text in texts.into_iter().flatten().chain([&mut self.0.detail]) {
+            *text = change(text);
         }
         self
     }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use fetch_url_core::Url;
 use fetch_url_proto::Head;
 
-use crate::credentials::secret::{SecretBytes, mask_secrets_in_text};
+use crate::credentials::masking::mask_secrets_in_text;
+use crate::credentials::secret::SecretBytes;
 use crate::{HeaderFields, Validator};
 
 /// The metadata of a response. Fields that the protocol does not have are `None` or empty.

@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use crate::body::{Chunk, FileBody, size_limit_error, truncated_error};
+use crate::credentials::masking::mask_secrets_in_error;
 use crate::kernel_pipe::KernelPipe;
 use crate::sink::saved_file::SavedFile;
 use crate::sink::writer::Writer;
@@ -97,8 +98,8 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
             None => running.await,
         }
     };
-    let (finished, body_end) =
-        finished.map_err(|error| error.with_url(&meta.url).masking(meta.repeated_secrets()))?;
+    let (finished, body_end) = finished
+        .map_err(|error| mask_secrets_in_error(error.with_url(&meta.url), meta.repeated_secrets()))?;
     let last = body_end.restarted.as_deref().unwrap_or(&meta);
     let (url, redirects) = (last.url.redacted().to_string(), last.redirects);
     let mut notes = last.notes.clone();

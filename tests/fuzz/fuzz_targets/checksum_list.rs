@@ -8,6 +8,7 @@
 
 #[path = "../../../crates/fetch/src"]
 mod fetch {
+    pub mod blocking_threads;
     pub mod checksum;
     pub mod error;
     pub mod sink {
@@ -18,6 +19,7 @@ mod fetch {
 use fetch::checksum::Checksum;
 use fetch::error::{Code, Error, Phase};
 use fetch::sink::digest::Algorithm;
+use fetch::{blocking_threads, sink};
 use libfuzzer_sys::fuzz_target;
 
 /// The path in [`OTHER`].

@@ -12,6 +12,7 @@ extern crate self as fetch_url;
 
 #[path = "../../../crates/fetch/src"]
 mod fetch {
+    pub mod blocking_threads;
     pub mod checksum;
     pub mod error;
     pub mod sink {
@@ -24,6 +25,8 @@ mod error;
 mod stdin;
 #[path = "../../../crates/cli/src"]
 mod job {
+    #[path = "job/file_name.rs"]
+    mod file_name;
     #[path = "job/input.rs"]
     mod input;
     #[path = "job/line_source.rs"]
@@ -96,6 +99,11 @@ mod flags {
     }
 }
 
+/// The part of the library's `internal` that the reader needs.
+mod internal {
+    pub(crate) use crate::fetch::blocking_threads::start_error as thread_error;
+}
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -103,6 +111,7 @@ use std::sync::OnceLock;
 pub(crate) use fetch::checksum::Checksum;
 pub(crate) use fetch::error::{Code, Error, Phase};
 use fetch::sink::digest::Algorithm;
+use fetch::{blocking_threads, sink};
 use job::{Output, Transfer};
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;

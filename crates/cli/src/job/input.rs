@@ -14,8 +14,9 @@ use fetch_url::{Error, Phase};
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
 
+use super::file_name::lacks_file_name;
 use super::line_source::{Line, LineSource};
-use super::transfer::{Output, Transfer, lacks_file_name};
+use super::transfer::{Output, Transfer};
 use crate::error::usage_error;
 use crate::stdin::stdin_for;
 

@@ -1,6 +1,5 @@
 //! Transfers: URLs and their outputs.
 
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use fetch_url::mirror::{FileEntry, OrdinaryPage};
 use fetch_url::url::mask_password;
 use fetch_url::{Checksum, Code, Error, Phase};
 
+use super::file_name::lacks_file_name;
 use super::{news, upload, url_globs};
 use crate::error::usage_error;
 use crate::flags::{FetchFlags, Format, GivenOptions};
@@ -89,11 +89,6 @@ pub(crate) enum Output {
     Stdout {
         is_explicit: bool,
     },
-}
-
-/// Returns `true` if `path` ends with a slash: it names a directory, but no file.
-pub(super) fn lacks_file_name(path: &Path) -> bool {
-    path.as_os_str().as_bytes().ends_with(b"/")
 }
 
 /// Pairs URLs and outputs: the first `-o` or `-O` belongs to the first URL, as in curl.

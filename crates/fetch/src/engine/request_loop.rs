@@ -9,8 +9,8 @@ use super::settings::Settings;
 use super::timings::Stopwatch;
 use super::{drain, resume_checks, trace};
 use crate::body::limits::BodyLimits;
+use crate::credentials::masking::mask_secrets_in_url;
 use crate::credentials::prompt::PasswordPrompt;
-use crate::credentials::secret::mask_secrets_in_url;
 use crate::net::connector::{Connector, UrlChooser};
 use crate::{
     Code, Content, Deadline, Error, Event, Meta, NotFetchable, Outcome, Phase, Plan, Proof, Redirect,

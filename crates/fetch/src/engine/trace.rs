@@ -3,7 +3,8 @@
 use fetch_url_core::mask_password;
 use fetch_url_proto::text::sanitise;
 
-use crate::credentials::secret::{is_secret_field, mask_secrets};
+use crate::credentials::masking::mask_secrets;
+use crate::credentials::secret::is_secret_field;
 use crate::net::trace::{is_enabled, note, received, sent};
 use crate::{Error, Meta, Outcome, Plan};
 

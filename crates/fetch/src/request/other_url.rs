@@ -6,7 +6,8 @@ use fetch_url_core::Url;
 
 use super::{RedirectState, Request, Want};
 use crate::Error;
-use crate::credentials::secret::{SecretBytes, mask_secrets_in_url};
+use crate::credentials::masking::{mask_secrets_in_error, mask_secrets_in_url};
+use crate::credentials::secret::SecretBytes;
 
 impl Request {
     /// Returns a request for a related object, such as the checksum list of this object. It has the same options, but
@@ -81,7 +82,7 @@ impl Request {
 
     /// Returns an error of this request with its URL, and without secrets that a redirect has repeated.
     pub(crate) fn name_in(&self, error: Error) -> Error {
-        error.with_url(&self.0.url).masking(&self.0.earlier_secrets)
+        mask_secrets_in_error(error.with_url(&self.0.url), &self.0.earlier_secrets)
     }
 
     /// Returns the URL whose response redirected to this one.

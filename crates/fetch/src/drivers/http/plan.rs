@@ -12,7 +12,8 @@ use super::options::{AuthMode, HttpOptions, HttpVersion};
 use super::request_body::RequestBody;
 use super::spellings::{Spellings, title_case};
 use super::{authorization, forwarded, request_headers};
-use crate::credentials::secret::{SecretBytes, mask_secrets_in_text};
+use crate::credentials::masking::mask_secrets_in_text;
+use crate::credentials::secret::SecretBytes;
 use crate::request::SpareConnections;
 use crate::{ByteRange, Code, Condition, Credential, Error, Phase, Request, Resume, Want};
 

@@ -7,7 +7,8 @@ use http::{HeaderName, HeaderValue};
 use super::authorization;
 use super::plan::HttpPlan;
 use crate::Credential;
-use crate::credentials::secret::{SecretBytes, mask_secrets};
+use crate::credentials::masking::mask_secrets;
+use crate::credentials::secret::SecretBytes;
 
 /// Shorter values of other secret fields, such as the cookie `a=1`, are not masked: they are parts of ordinary words.
 const MIN_LENGTH: usize = 6;
