@@ -272,35 +272,38 @@ fn six_files() -> FtpConfig {
     (0..6).fold(FtpConfig::new(), |config, number| config.file(format!("/f{number}"), "object"))
 }
 
-/// The server allows one login at first. The others are refused before it replies to that login, or to a later command.
-#[test]
-fn reply_530_to_parallel_logins_is_retried_if_one_of_them_is_accepted() {
-    let refused = |nth| FtpRule::on("PASS", FtpAction::Answer("530 Login incorrect.\r\n".into())).nth(nth);
-    for slow in ["PASS", "SIZE"] {
-        let pause = FtpRule::on(slow, FtpAction::Pause(Duration::from_millis(500))).nth(1);
+/// Fetches six files at the same time, once for each of the commands `slow`. `refusal` is the rule by which the server
+/// refuses connections 2 to 6. It does so before its first reply to the slow command.
+#[track_caller]
+fn check_parallel_fetch(refusal: fn(usize) -> FtpRule, slow: &[&str]) {
+    for slow in slow {
+        let pause = FtpRule::on(*slow, FtpAction::Pause(Duration::from_millis(500))).nth(1);
         let config = six_files().user("u", "pw").rule(pause);
-        let (server, dir) =
-            (start_server((2..=6).fold(config, |all, nth| all.rule(refused(nth)))), temp_dir());
+        let server = start_server((2..=6).fold(config, |config, nth| config.rule(refusal(nth))));
+        let dir = temp_dir();
         fetch_in_parallel(&server, dir.path()).assert_exit(0);
         assert_eq!(entry_names(dir.path()), ["f0", "f1", "f2", "f3", "f4", "f5"], "{slow}");
     }
 }
 
-/// As before, but the server refuses the connections themselves, with a text that does not name a limit.
+#[test]
+fn reply_530_to_parallel_logins_is_retried_if_one_of_them_is_accepted() {
+    let refusal = |nth| FtpRule::on("PASS", FtpAction::Answer("530 Login incorrect.\r\n".into())).nth(nth);
+    check_parallel_fetch(refusal, &["PASS", "SIZE"]);
+}
+
+/// The text of the greeting does not name a limit of connections.
 #[test]
 fn greeting_530_to_parallel_connections_is_retried_if_a_login_is_accepted() {
-    let refused =
+    let refusal =
         |nth| FtpRule::on(FtpTrigger::Greeting, FtpAction::Answer("530 Not now.\r\n".into())).nth(nth);
-    for slow in ["USER", "PASS", "SIZE"] {
-        let pause = FtpRule::on(slow, FtpAction::Pause(Duration::from_millis(500))).nth(1);
-        let config = six_files().user("u", "pw").rule(pause);
-        let (server, dir) =
-            (start_server((2..=6).fold(config, |all, nth| all.rule(refused(nth)))), temp_dir());
-        fetch_in_parallel(&server, dir.path()).assert_exit(0);
-        assert_eq!(entry_names(dir.path()), ["f0", "f1", "f2", "f3", "f4", "f5"], "{slow}");
-    }
-    // No login was accepted: the connection is refused for another reason.
-    let (server, dir) = (start_server(six_files().user("u", "pw").rule(refused(1))), temp_dir());
+    check_parallel_fetch(refusal, &["USER", "PASS", "SIZE"]);
+}
+
+#[test]
+fn greeting_530_exits_9_if_no_login_is_accepted() {
+    let refusal = FtpRule::on(FtpTrigger::Greeting, FtpAction::Answer("530 Not now.\r\n".into())).nth(1);
+    let (server, dir) = (start_server(six_files().user("u", "pw").rule(refusal)), temp_dir());
     let options = ["--retry-delay", "0", "-u", "u:pw", &server.url("/f0")];
     run_fetch_url_in(dir.path(), options).assert_exit(9);
 }

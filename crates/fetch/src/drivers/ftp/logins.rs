@@ -1,7 +1,8 @@
 //! The logins of this run: which ones a server has accepted, and which connections are logging in.
 //!
 //! Most servers that limit the connections of a user refuse further logins with the reply to a wrong password, and some
-//! send this reply (530) as the greeting. A refused login that the same server accepts on another connection at the same time shows that the password is right.
+//! send this reply (530) as the greeting. A refused login that the same server accepts on another connection at the
+//! same time shows that the password is right.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -36,8 +37,8 @@ pub(super) struct LoginAttempt {
 }
 
 impl LoginAttempt {
-    /// Records that a connection is open on which a login will be sent. The server may accept this connection and refuse
-    /// the next one before the greeting is read here.
+    /// Records that a connection is being opened on which a login will be sent. The server may accept this connection
+    /// and refuse the next one before either is noticed here.
     pub(super) fn begin(logins: Arc<Logins>, key: PoolKey) -> Self {
         let own = Arc::new(());
         {

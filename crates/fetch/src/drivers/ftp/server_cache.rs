@@ -78,10 +78,10 @@ impl ServerCache {
         plan: &FtpPlan,
         ctx: &RunContext,
     ) -> Result<PooledConnection, Error> {
-        let mut connection = Connection::open(plan, &self.known, ctx).await?;
         // The settings of data connections do not change whether a login is accepted.
-        let login_key = self.key(plan, ctx, ());
-        connection.login_attempt = Some(LoginAttempt::begin(self.logins.clone(), login_key));
+        let login_attempt = LoginAttempt::begin(self.logins.clone(), self.key(plan, ctx, ()));
+        let mut connection = Connection::open(plan, &self.known, ctx).await?;
+        connection.login_attempt = Some(login_attempt);
         Ok(self.pooled(connection, key))
     }
 
