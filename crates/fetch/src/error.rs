@@ -290,6 +290,14 @@ impl Error {
         )
     }
 
+    /// Returns `true` for an error by which an HTTP server may refuse only the request for the metadata (HEAD): some
+    /// servers answer it with 403 (signed URLs), 404, 405 or 500, or close the connection, but send the object.
+    pub fn may_refuse_only_head(&self) -> bool {
+        let is_http = self.url().is_some_and(|url| url.starts_with("http"));
+        let is_status = matches!(self.code(), Code::Busy | Code::Denied | Code::HttpError | Code::NotFound);
+        is_http && (is_status && self.reply().is_some() || self.code() == Code::EmptyReply)
+    }
+
     /// Returns `true` if the reader of the output has closed its end of the pipe.
     pub fn is_broken_pipe(&self) -> bool {
         self.io_kind() == Some(std::io::ErrorKind::BrokenPipe)

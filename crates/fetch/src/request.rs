@@ -22,7 +22,7 @@ use crate::gopher::GopherOptions;
 use crate::http::{HeaderField, HttpOptions};
 use crate::news::NewsOptions;
 use crate::{ByteRange, Resume, Retry};
-use crate::{Credential, Error, Event, HostPermit, Observer};
+use crate::{Code, Credential, Error, Event, HostPermit, Observer};
 
 pub use self::condition::Condition;
 pub(crate) use self::redirect_state::RedirectState;
@@ -55,7 +55,7 @@ struct Parts {
     host_permit: Option<Arc<HostPermit>>,
     /// Errors are not retried, because the caller has another server to try.
     is_tried_once: bool,
-    max_status_retries: Option<u32>,
+    max_refusal_retries: Option<u32>,
     extras: Vec<Arc<dyn std::any::Any + Send + Sync>>,
 }
 
@@ -102,7 +102,7 @@ impl Request {
             observer: None,
             host_permit: None,
             is_tried_once: false,
-            max_status_retries: None,
+            max_refusal_retries: None,
             extras: Vec::new(),
         }))
     }
@@ -133,8 +133,8 @@ impl Request {
         self
     }
 
-    /// Sets the bytes before the range, which the caller has. A server that does not state the offset of the data that it
-    /// sends (FTP) is asked for up to 64 of them again. If they differ, the error is `Code::RangeRefused`.
+    /// Sets the bytes before the range, which the caller has. A server that does not state the offset of the data that
+    /// it sends (FTP) is asked for up to 64 of them again. If they differ, the error is `Code::RangeRefused`.
     #[must_use]
     pub fn preceded_by(mut self, bytes: Vec<u8>) -> Self {
         self.parts_mut().preceding = bytes;
@@ -339,19 +339,21 @@ impl Request {
         self
     }
 
-    /// Limits the retries after an error status that has no `Retry-After`, for a request whose caller can do without
-    /// its response: some servers always answer HEAD with 500 or 503.
+    /// Limits the retries after an error status that has no `Retry-After` and after a response without content, for a
+    /// request whose caller can do without its response: some servers always answer HEAD with 500 or 503, or close the
+    /// connection.
     #[must_use]
-    pub fn with_max_status_retries(mut self, retries: u32) -> Self {
-        self.parts_mut().max_status_retries = Some(retries);
+    pub fn with_max_refusal_retries(mut self, retries: u32) -> Self {
+        self.parts_mut().max_refusal_retries = Some(retries);
         self
     }
 
     /// Returns `true` if `error`, after this number of retries, is not retried because of
-    /// [`with_max_status_retries`](Self::with_max_status_retries).
-    pub(crate) fn gives_up_after_status(&self, error: &Error, retries: u32) -> bool {
+    /// [`with_max_refusal_retries`](Self::with_max_refusal_retries).
+    pub(crate) fn gives_up_after_refusal(&self, error: &Error, retries: u32) -> bool {
         let is_status = error.reply().is_some() && error.retry_after().is_none();
-        is_status && self.0.max_status_retries.is_some_and(|max| retries >= max)
+        let is_refusal = is_status || error.code() == Code::EmptyReply;
+        is_refusal && self.0.max_refusal_retries.is_some_and(|max| retries >= max)
     }
 
     /// Returns the retry rules of the policy, or no retries if they are switched off for this request.

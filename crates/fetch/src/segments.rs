@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use self::assembly::{Assembly, locked, read_segment};
-use self::checks::{announces_ranges, check_size_limit, refuses_head, refuses_ranges, supports_ranges};
+use self::checks::{announces_ranges, check_size_limit, refuses_ranges, supports_ranges};
 use self::layout::{MAX_SEGMENTS, Segment, divide};
 use self::running::join_segments;
 use self::source::{SegmentRequest, Source, plan_copies};
@@ -60,7 +60,8 @@ struct Object {
 
 impl Segments {
     /// Requests the metadata and divides the object. Returns `None` if it cannot be fetched in `max_segments` segments
-    /// (64 at most), is too small, or if the server refuses the request for the metadata (HEAD). For HTTP, the connections for the segments are opened meanwhile.
+    /// (64 at most), is too small, or if the server refuses the request for the metadata (HEAD). For HTTP, the
+    /// connections for the segments are opened meanwhile.
     ///
     /// # Errors
     /// As for [`Fetcher::fetch`], and [`Code::LimitReached`] if the object is larger than the policy allows.
@@ -87,7 +88,7 @@ impl Segments {
         let spares = SpareConnections::new(count);
         let request = request.clone().with_spare_connections(spares.clone());
         let source = match Source::of(fetcher, request).await {
-            Err(error) if refuses_head(&error) => return Ok(None),
+            Err(error) if error.may_refuse_only_head() => return Ok(None),
             source => source?,
         };
         let meta = &source.meta;
@@ -347,8 +348,8 @@ fn has_field(meta: &Meta, name: &str) -> bool {
     meta.fields.iter().any(|(field, _)| field.eq_ignore_ascii_case(name))
 }
 
-/// Returns `true` if the server may allow fewer connections or simultaneous requests, but serve the segment after another
-/// one. A request over HTTP has been retried before.
+/// Returns `true` if the server may allow fewer connections or simultaneous requests, but serve the segment after
+/// another one. A request over HTTP has been retried before.
 fn refuses_connection(error: &Error) -> bool {
     error.code() == Code::Busy
 }

@@ -1,22 +1,22 @@
 //! Requests for metadata whose answer the run can do without. Some servers refuse HEAD but send the object.
 
 use fetch_url::url::Url;
-use fetch_url::{Code, Error, Meta, Request};
+use fetch_url::{Error, Meta, Request};
 
 use super::context::Run;
 use super::failures::may_try_alternative;
 
-/// Requests the metadata of an object. A status that may refuse only HEAD is retried once per server: the object, which
+/// Requests the metadata of an object. An error that may refuse only HEAD is retried once per server: the object, which
 /// is requested next, is retried as usual.
 pub(super) async fn request_metadata(request: &Request, run: &Run) -> Result<Box<Meta>, Error> {
     let Some(server) = http_server(request.url()) else {
         return Ok(run.fetcher.fetch(request.clone().head()).await?.meta);
     };
     let retries = u32::from(!run.refused_heads.contains(&server));
-    match run.fetcher.fetch(request.clone().head().with_max_status_retries(retries)).await {
+    match run.fetcher.fetch(request.clone().head().with_max_refusal_retries(retries)).await {
         Ok(response) => Ok(response.meta),
         Err(error) => {
-            if is_http_status(&error) {
+            if error.is_transient() && error.may_refuse_only_head() {
                 run.refused_heads.insert(server);
             }
             Err(error)
@@ -25,14 +25,8 @@ pub(super) async fn request_metadata(request: &Request, run: &Run) -> Result<Box
 }
 
 /// Returns `true` if a request for metadata failed but the object may be available.
-pub(super) fn may_refuse_only_head(error: &Error) -> bool {
-    may_try_alternative(error) && (!error.is_transient() || is_http_status(error))
-}
-
-fn is_http_status(error: &Error) -> bool {
-    matches!(error.code(), Code::HttpError | Code::Busy)
-        && error.reply().is_some()
-        && error.url().is_some_and(|url| url.starts_with("http"))
+pub(super) fn may_be_available(error: &Error) -> bool {
+    error.may_refuse_only_head() || (may_try_alternative(error) && !error.is_transient())
 }
 
 /// Returns scheme, host and port of an HTTP URL.

@@ -1,4 +1,5 @@
-//! The servers that refused HEAD with an HTTP status that is transient for other requests.
+//! The servers that refused HEAD in a way that is transient for other requests: with an HTTP status such as 503, or by
+//! closing the connection.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -14,7 +14,7 @@ use fetch_url::{Checksum, Code, Content, Error, Meta, Phase, Request, Response};
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
-use super::metadata::{may_refuse_only_head, request_metadata};
+use super::metadata::{may_be_available, request_metadata};
 use super::output_format::with_output_format;
 use super::output_paths::Reserved;
 use super::refused_response::reject_error;
@@ -163,8 +163,8 @@ pub(super) fn record_redirect(transfer: &Transfer, meta: &Meta, report: &mut Tra
 }
 
 /// Returns `true` if the file need not be fetched: it exists (`--skip-existing`, the journal, an unchanged file of a
-/// mirror) and has the required checksum, or another transfer of the same URL is writing it. If that transfer fails, the
-/// run fails, too.
+/// mirror) and has the required checksum, or another transfer of the same URL is writing it. If that transfer fails,
+/// the run fails, too.
 async fn can_skip(
     request: &Request,
     transfer: &Transfer,
@@ -201,7 +201,7 @@ async fn is_unchanged(
     };
     let meta = match request_metadata(request, run).await {
         Ok(meta) => meta,
-        Err(error) if may_refuse_only_head(&error) => return Ok(false),
+        Err(error) if may_be_available(&error) => return Ok(false),
         Err(error) => return Err(error),
     };
     // A directory that is listed without a slash is not skipped: earlier versions saved its index page as a file.

@@ -52,7 +52,7 @@ impl RetryState {
             self.failures = 0;
         }
         self.offset = self.offset.max(offset);
-        if request.gives_up_after_status(&error, self.failures) {
+        if request.gives_up_after_refusal(&error, self.failures) {
             return Err(error);
         }
         let permit =

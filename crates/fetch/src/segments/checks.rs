@@ -1,12 +1,12 @@
-//! Whether an object can be fetched in segments, or is fetched over one connection.
+//! Checks that decide whether an object is fetched in segments or over one connection.
 
 use fetch_url_core::SchemeFamily;
 
 use crate::body::size_limit_error;
 use crate::{Code, Error, Meta};
 
-/// Returns `false` if an HTTP server does not say that it supports ranges (RFC 9110 §14.3): it could send the whole object
-/// for each segment.
+/// Returns `false` if an HTTP server does not say that it supports ranges (RFC 9110 §14.3): it could send the whole
+/// object for each segment.
 pub(super) fn announces_ranges(meta: &Meta) -> bool {
     let is_announced = |(name, value): &(String, Vec<u8>)| {
         name.eq_ignore_ascii_case("accept-ranges") && value.eq_ignore_ascii_case(b"bytes")
@@ -18,14 +18,6 @@ pub(super) fn announces_ranges(meta: &Meta) -> bool {
 /// ranges with 400, 403 or 501.
 pub(super) fn refuses_ranges(error: &Error) -> bool {
     matches!(error.code(), Code::RangeRefused | Code::Denied | Code::HttpError) && !error.is_transient()
-}
-
-/// Returns `true` for an error by which an HTTP server may refuse only the request for the metadata (HEAD): some servers
-/// answer it with 403 (signed URLs), 404, 405 or 500, or close the connection, but send the object.
-pub(super) fn refuses_head(error: &Error) -> bool {
-    let is_http = error.url().is_some_and(|url| url.starts_with("http"));
-    let is_status = matches!(error.code(), Code::Busy | Code::Denied | Code::HttpError | Code::NotFound);
-    is_http && (is_status && error.reply().is_some() || error.code() == Code::EmptyReply)
 }
 
 /// Fails if the object of `meta` has more bytes than `max_size`, before any of them is requested.

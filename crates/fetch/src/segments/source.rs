@@ -30,10 +30,10 @@ pub(super) struct SegmentRequest {
 impl Source {
     /// Requests the metadata of the object.
     pub(super) async fn of(fetcher: &Fetcher, request: Request) -> Result<Self, Error> {
-        let head = request.clone().with_max_status_retries(MAX_HEAD_RETRIES);
+        let head = request.clone().with_max_refusal_retries(MAX_HEAD_RETRIES);
         let (meta, redirected) = engine::fetch_head(fetcher.settings(), head).await?;
         let redirected = redirected.map(|start| {
-            let request = start.request.clone().with_max_status_retries(u32::MAX);
+            let request = start.request.clone().with_max_refusal_retries(u32::MAX);
             start.with_request(request)
         });
         Ok(Self { request: SegmentRequest { original: request, redirected }, meta })
