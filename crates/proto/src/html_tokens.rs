@@ -1,6 +1,7 @@
 //! Splits an HTML page into tokens. Attributes of a tag beyond a limit are dropped, so that one tag cannot occupy many
 //! times the memory of the page.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 
@@ -27,6 +28,11 @@ impl HtmlTokens {
         // Reading from memory cannot fail.
         self.0.next()?.ok()
     }
+}
+
+/// Returns bytes of a page as text. Valid UTF-8 is converted faster than by `String::from_utf8_lossy`.
+pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// The start tag that is being read.

@@ -31,7 +31,7 @@ use pagination::{Pagination, has_page_parameter, only_sorts};
 use row_metadata::RowMetadata;
 use stray_text::{StrayText, is_link_text};
 
-use crate::html_tokens::HtmlTokens;
+use crate::html_tokens::{HtmlTokens, text_of};
 use crate::{Entry, OtherLinkCounts};
 
 /// Text that identifies an index page without links, in lower case.
@@ -104,15 +104,22 @@ impl IndexPage {
         self.signs.are_of_a_listing()
     }
 
+    /// Returns `true` if the part parsed so far already determines that [`Self::is_directory_listing`] returns `true`
+    /// at the end of the page, such as after the title `Index of /`.
+    pub const fn is_certain_listing(&self) -> bool {
+        self.signs.are_certain()
+    }
+
     /// Returns `true` if the part parsed so far has a link, or a title such as `Index of`. A page without both is not an
     /// index page: even that of an empty directory has one of them.
     pub const fn looks_like_index(&self) -> bool {
         self.is_index
     }
 
-    /// Returns what is missing at the end of the part parsed so far: it ends within a tag, a comment, the text of a link or
-    /// an element with entries, it links to other pages of the listing or states that there are some (`Page 1 of 2`), or it
-    /// has text that belongs to no entry, such as an error message. At the end of the page, entries may be missing.
+    /// Returns what is missing at the end of the part parsed so far: it ends within a tag, a comment, the text of a
+    /// link or an element with entries, it links to other pages of the listing or states that there are some (`Page 1
+    /// of 2`), or it has text that belongs to no entry, such as an error message. At the end of the page, entries may
+    /// be missing.
     pub fn missing_part(&self) -> Option<&'static str> {
         if self.ends_in_tag || self.is_in_link {
             Some("the end of the last tag of the page")
@@ -126,8 +133,8 @@ impl IndexPage {
         }
     }
 
-    /// Returns `true` if the part parsed so far links to the same server with a query that does not only sort the listing. The
-    /// target may be another page of the listing.
+    /// Returns `true` if the part parsed so far links to the same server with a query that does not only sort the
+    /// listing. The target may be another page of the listing.
     pub const fn may_have_other_pages(&self) -> bool {
         self.has_unknown_query
     }
@@ -139,8 +146,8 @@ impl IndexPage {
         self.other_links.take_names()
     }
 
-    /// Returns the numbers of links that are named like entries, but lead elsewhere or have a query. Complete at the end of the
-    /// page.
+    /// Returns the numbers of links that are named like entries, but lead elsewhere or have a query. Complete at the
+    /// end of the page.
     pub const fn counts_of_other_links(&self) -> OtherLinkCounts {
         self.other_links.counts()
     }
@@ -274,8 +281,7 @@ impl IndexPage {
     /// text completes, if any.
     fn handle_text(&mut self, text: &[u8]) -> Option<Entry> {
         if !self.is_index {
-            let start =
-                String::from_utf8_lossy(&text[..text.len().min(MAX_FACTS_BYTES)]).to_ascii_lowercase();
+            let start = text_of(&text[..text.len().min(MAX_FACTS_BYTES)]).to_ascii_lowercase();
             self.is_index = TITLES.iter().any(|title| start.contains(title));
         }
         if self.is_in_link {

@@ -64,7 +64,8 @@ pub(super) fn is_on_own_server(directory: &str, href: &str) -> bool {
     canonical_url(&resolve(directory, href)).is_some_and(|url| origin(&url) == origin(directory))
 }
 
-/// Returns `true` if a reference leads to the page itself, to a directory above it, or to a page or order of the listing.
+/// Returns `true` if a reference leads to the page itself, to a directory above it, or to a page or order of the
+/// listing.
 pub(super) fn is_navigation(directory: &str, href: &str) -> bool {
     if href.len() > MAX_REFERENCE_BYTES {
         return false;

@@ -3,6 +3,8 @@
 use fetch_url_core::{PercentEncoded, reference_text};
 use html5gum::emitters::default::Token;
 
+use crate::html_tokens::text_of;
+
 /// The maximum number of bytes of a title, heading or link text that are compared.
 const MAX_TEXT_BYTES: usize = 512;
 /// The beginnings of titles and headings of listings, in lower case.
@@ -53,8 +55,16 @@ impl ListingSigns {
         self.is_certain || (!self.has_title && self.named_links > 0 && self.other_links == 0)
     }
 
+    /// Returns `true` if a sign was found that is sufficient on its own. The rest of the page cannot change that.
+    pub(super) const fn are_certain(&self) -> bool {
+        self.is_certain
+    }
+
     /// Reads a token of the page.
     pub(super) fn read(&mut self, token: &Token) {
+        if self.is_certain {
+            return;
+        }
         match token {
             Token::StartTag(tag) => match &**tag.name {
                 b"a" => {
@@ -81,7 +91,7 @@ impl ListingSigns {
                 let heading = self.heading.as_mut().map(|heading| &mut heading.text);
                 for open in link.into_iter().chain(heading) {
                     let remaining = MAX_TEXT_BYTES.saturating_sub(open.len());
-                    open.push_str(&String::from_utf8_lossy(&text[..text.len().min(remaining)]));
+                    open.push_str(&text_of(&text[..text.len().min(remaining)]));
                 }
             }
             Token::EndTag(tag) => match &**tag.name {
@@ -129,7 +139,7 @@ fn is_named_like(href: &str, text: &str) -> bool {
     let path = href.strip_prefix("./").unwrap_or(href);
     let name = PercentEncoded::from(path).decode().into_owned();
     let name = name.strip_suffix(b"/").unwrap_or(&name);
-    !name.is_empty() && String::from_utf8_lossy(name) == text.strip_suffix('/').unwrap_or(text)
+    !name.is_empty() && text_of(name) == text.strip_suffix('/').unwrap_or(text)
 }
 
 /// Returns `true` if the reference sorts the columns of a listing: `?C=N;O=D` of Apache, `?sort=name&order=desc` of Caddy.

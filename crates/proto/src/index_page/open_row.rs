@@ -3,6 +3,7 @@
 use memchr::{memchr, memrchr};
 
 use super::row_metadata::RowMetadata;
+use crate::html_tokens::text_of;
 use crate::{Entry, EntryKind};
 
 /// Maximum number of bytes before and after a link that are searched for time and size.
@@ -74,7 +75,7 @@ impl LineStart {
 /// Appends the part of a text that fits into [`MAX_FACTS_BYTES`].
 pub(super) fn push_limited(target: &mut String, text: &[u8]) {
     let remaining = MAX_FACTS_BYTES.saturating_sub(target.len());
-    target.push_str(&String::from_utf8_lossy(&text[..text.len().min(remaining)]));
+    target.push_str(&text_of(&text[..text.len().min(remaining)]));
 }
 
 /// Returns the part of a text that belongs to the current line, and the part of the last line that begins in the text.

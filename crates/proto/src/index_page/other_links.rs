@@ -6,6 +6,7 @@ use fetch_url_core::PercentEncoded;
 use super::link_target::OtherTarget;
 use super::stray_text::is_link_text;
 use crate::OtherLinkCounts;
+use crate::html_tokens::text_of;
 
 /// The maximum length of a name in bytes.
 const MAX_NAME_BYTES: usize = 512;
@@ -44,7 +45,7 @@ impl OtherLinks {
     pub(super) fn read_text(&mut self, text: &[u8]) {
         if let Some(open) = &mut self.text {
             let remaining = MAX_NAME_BYTES.saturating_sub(open.len());
-            open.push_str(&String::from_utf8_lossy(&text[..text.len().min(remaining)]));
+            open.push_str(&text_of(&text[..text.len().min(remaining)]));
         }
     }
 

@@ -7,6 +7,7 @@ use html5gum::emitters::default::Token;
 use page_counts::PageCounts;
 
 use super::stray_text::is_link_text;
+use crate::html_tokens::text_of;
 
 /// The maximum number of bytes of the text of a link or button that is compared.
 const MAX_LABEL_BYTES: usize = 64;
@@ -31,7 +32,7 @@ const PAGE_PARAMETERS: [&str; 15] = [
 /// The names of query parameters that only sort a listing, or choose its columns (`F` and `V` of Apache).
 const SORT_PARAMETERS: [&str; 10] =
     ["c", "o", "f", "v", "sort", "order", "sortby", "orderby", "sort_by", "order_by"];
-/// Words of links that lead to other pages of a listing, in lower case.
+/// Words of links that lead to other pages of a listing.
 const DIRECTIONS: [&str; 8] = ["first", "last", "more", "newer", "next", "older", "prev", "previous"];
 /// The other words of such links.
 const LABEL_WORDS: [&str; 14] = [
@@ -56,8 +57,9 @@ const CLASSES: [&str; 9] = [
 pub(super) struct Pagination {
     is_found: bool,
     counts: PageCounts,
-    /// The text of the link, button or option that is being read.
-    label: Option<String>,
+    /// The text of the link, button or option that is being read. The buffer is used again for the next one.
+    label: String,
+    is_in_label: bool,
     /// The open link leads to a directory above the page.
     leads_above: bool,
     /// Scripts and styles, whose text is not searched.
@@ -88,7 +90,7 @@ impl Pagination {
                 b"button" | b"option" | b"select" => self.end_label(None),
                 _ => {}
             },
-            Token::String(text) => self.read_text(&String::from_utf8_lossy(text)),
+            Token::String(text) => self.read_text(&text_of(text)),
             _ => {}
         }
     }
@@ -104,9 +106,7 @@ impl Pagination {
     }
 
     fn start(&mut self, tag: &StartTag<()>) {
-        let value = |name: &[u8]| {
-            tag.attributes.get(name).map(|value| String::from_utf8_lossy(value).to_ascii_lowercase())
-        };
+        let value = |name: &[u8]| tag.attributes.get(name).map(|value| text_of(value).to_ascii_lowercase());
         self.is_found |=
             [&b"class"[..], b"id"].iter().filter_map(|name| value(name)).any(|names| has_page_class(&names));
         match &**tag.name {
@@ -135,9 +135,16 @@ impl Pagination {
     }
 
     fn read_text(&mut self, text: &str) {
-        if let Some(label) = &mut self.label {
+        if self.is_in_label {
             // A longer text is no label of a page.
-            label.extend(text.chars().take(MAX_LABEL_BYTES.saturating_sub(label.len())));
+            if self.label.len() >= MAX_LABEL_BYTES {
+                return;
+            }
+            match text.get(..MAX_LABEL_BYTES) {
+                None if text.len() < MAX_LABEL_BYTES => self.label.push_str(text),
+                Some(start) => self.label.push_str(start),
+                None => self.label.extend(text.chars().take(MAX_LABEL_BYTES)),
+            }
         } else if self.ignored_elements == 0 {
             self.counts.read(text);
         }
@@ -146,40 +153,48 @@ impl Pagination {
     fn begin_label(&mut self) {
         // The end tag of an option may be missing.
         self.end_label(None);
-        (self.label, self.leads_above) = (Some(String::new()), false);
+        self.label.clear();
+        (self.is_in_label, self.leads_above) = (true, false);
     }
 
     fn end_label(&mut self, name: Option<&[u8]>) {
-        let Some(label) = self.label.take() else { return };
-        let is_name = |name: &[u8]| name == label.as_bytes() || is_link_text(&label, name);
-        if label.len() < MAX_LABEL_BYTES && !self.leads_above && is_page_label(&label) {
+        let (label, is_ended) = (&self.label, std::mem::take(&mut self.is_in_label));
+        let is_name = |name: &[u8]| name == label.as_bytes() || is_link_text(label, name);
+        if is_ended && label.len() < MAX_LABEL_BYTES && !self.leads_above && is_page_label(label) {
             self.is_found |= !name.is_some_and(is_name);
         }
     }
 }
 
-/// Returns `true` if the text of a link or button is that of a link to another page: a number, an arrow to the right, or
-/// words such as `next page` or `load more`.
+/// Returns `true` if the text of a link or button is that of a link to another page: a number, an arrow to the right,
+/// or words such as `next page` or `load more`.
 fn is_page_label(text: &str) -> bool {
+    let words = || text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_known =
+        |word: &str| is_one_of(word, &DIRECTIONS) || is_one_of(word, &LABEL_WORDS) || is_digits(word);
+    // Most links have the name of a file, whose first word is none of these.
+    if !words().all(is_known) {
+        return false;
+    }
     let text = text.trim().trim_matches(['[', ']', '(', ')', '|']).trim();
-    let is_number = |text: &str| {
-        text.contains(|letter: char| letter.is_ascii_digit())
-            && text.chars().all(|letter| letter.is_ascii_digit() || "-\u{2013} ".contains(letter))
-    };
+    let is_number = text.contains(|letter: char| letter.is_ascii_digit())
+        && text.chars().all(|letter| letter.is_ascii_digit() || "-\u{2013} ".contains(letter));
     let is_arrow = !text.is_empty()
         && text.chars().all(|letter| ">\u{bb}\u{203a}\u{2192}\u{21d2}\u{25b6}\u{25ba} ".contains(letter));
-    if is_number(text) || is_arrow {
-        return true;
-    }
-    let lower = text.to_lowercase();
-    let words = || lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    let is_digits = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
-    let is_known = |word: &str| DIRECTIONS.contains(&word) || LABEL_WORDS.contains(&word) || is_digits(word);
-    let is_page = |word: &str| matches!(word, "page" | "pages");
-    let has_target = words().any(|word| DIRECTIONS.contains(&word))
-        || words().any(is_page) && words().any(is_digits)
-        || words().any(|word| word == "all") && words().any(|word| matches!(word, "show" | "see" | "view"));
-    has_target && words().all(is_known)
+    let has = |known: &[&str]| words().any(|word| is_one_of(word, known));
+    is_number
+        || is_arrow
+        || has(&DIRECTIONS)
+        || has(&["page", "pages"]) && words().any(is_digits)
+        || has(&["all"]) && has(&["show", "see", "view"])
+}
+
+fn is_one_of(word: &str, known: &[&str]) -> bool {
+    known.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+fn is_digits(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns `true` if a value of the attribute `class` or `id`, in lower case, is that of links to pages.
@@ -194,7 +209,8 @@ fn is_other_page(rel: &str) -> bool {
     rel.split_ascii_whitespace().any(|word| matches!(word, "next" | "prev"))
 }
 
-/// Returns `true` if the query of the reference chooses a page of a listing that has several: `?page=2`, `?marker=name`.
+/// Returns `true` if the query of the reference chooses a page of a listing that has several: `?page=2`,
+/// `?marker=name`.
 pub(super) fn has_page_parameter(href: &str) -> bool {
     let Some((_, query)) = href.split_once('?') else { return false };
     let is_page_name = |pair: &str| {

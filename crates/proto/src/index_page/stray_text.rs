@@ -3,6 +3,8 @@
 
 use html5gum::emitters::default::Token;
 
+use crate::html_tokens::text_of;
+
 /// The maximum number of nested lists. Deeper lists are not examined.
 const MAX_DEPTH: usize = 32;
 /// The maximum number of bytes of a row that are examined.
@@ -102,7 +104,7 @@ impl StrayText {
         match token {
             Token::StartTag(tag) => self.start(&tag.name),
             Token::EndTag(tag) => self.end(&tag.name),
-            Token::String(text) => self.read_text(&String::from_utf8_lossy(text)),
+            Token::String(text) => self.read_text(&text_of(text)),
             _ => {}
         }
     }

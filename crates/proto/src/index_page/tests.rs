@@ -240,6 +240,17 @@ fn truncated_page_yields_only_entries_of_the_whole_page() {
 }
 
 #[test]
+fn only_a_sufficient_sign_makes_a_listing_certain_before_the_page_ends() {
+    for (page, is_certain) in
+        [("<title>Index of /d/</title><a href=a>a</a>", true), ("<a href=a>a</a>", false)]
+    {
+        let mut page = IndexPage::new(page.into(), "http://h/d/");
+        while !page.is_certain_listing() && page.process_token().is_some() {}
+        assert_eq!((page.is_certain_listing(), page.count()), (is_certain, usize::from(is_certain)));
+    }
+}
+
+#[test]
 fn generated_pages_are_distinguished_from_pages_with_links() {
     let is_generated = |page: &str| {
         let mut page = IndexPage::new(Bytes::copy_from_slice(page.as_bytes()), "http://h/d/");

@@ -75,7 +75,7 @@ struct PageEntries {
 
 enum PageState {
     Receiving(Pin<Box<dyn Future<Output = Result<Box<ReceivedPage>, Error>> + Send>>),
-    /// The page is read to determine whether it is a listing. Its entries are returned only by a second reading,
+    /// The page is read until it is known whether it is a listing. Its entries are returned only by a second reading,
     /// because the links of a page that is not a listing could exceed the limit of entries.
     Classifying(Box<ReceivedPage>),
     Parsing(Box<ReceivedPage>),
@@ -153,8 +153,10 @@ impl Stream for PageEntries {
                     }
                 },
                 PageState::Classifying(mut page) => {
-                    let is_read = tokens.by_ref().any(|_| page.index.process_token().is_none());
-                    self.state = if is_read { self.classified(page) } else { PageState::Classifying(page) };
+                    let is_known = tokens
+                        .by_ref()
+                        .any(|_| page.index.is_certain_listing() || page.index.process_token().is_none());
+                    self.state = if is_known { self.classified(page) } else { PageState::Classifying(page) };
                 }
                 PageState::Parsing(mut page) => match tokens
                     .by_ref()

@@ -1,5 +1,10 @@
 //! Texts that state which of the entries or pages are shown, such as `1-50 of 120`.
 
+use std::borrow::Cow;
+
+/// The number of bytes of the longest known word, `directories`.
+const MAX_WORD_BYTES: usize = 11;
+
 /// A word of the text of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Word {
@@ -42,19 +47,15 @@ impl PageCounts {
 
     /// Reads a text, whose end also ends a word.
     pub(super) fn read(&mut self, text: &str) {
-        let mut rest = text;
+        let mut rest = text.trim_ascii_start();
         while let Some(letter) = rest.chars().next() {
-            let is_number = letter.is_ascii_digit();
             let length = match letter {
-                letter if is_number || letter.is_alphabetic() => rest
-                    .find(
-                        |next: char| if is_number { !is_digit_or_comma(next) } else { !next.is_alphabetic() },
-                    )
-                    .unwrap_or(rest.len()),
+                '0'..='9' => length_of_start(rest, is_digit_or_comma),
+                letter if letter.is_alphabetic() => length_of_start(rest, char::is_alphabetic),
                 letter => letter.len_utf8(),
             };
             let (word, next) = rest.split_at(length);
-            rest = next;
+            rest = next.trim_ascii_start();
             if let Some(word) = parse_word(word) {
                 self.words.rotate_left(1);
                 self.words[4] = word;
@@ -62,6 +63,11 @@ impl PageCounts {
             }
         }
     }
+}
+
+/// Returns the number of bytes at the start of `text` whose characters are of this kind.
+fn length_of_start(text: &str, is_kind: impl Fn(char) -> bool) -> usize {
+    text.find(|letter| !is_kind(letter)).unwrap_or(text.len())
 }
 
 const fn is_digit_or_comma(letter: char) -> bool {
@@ -72,46 +78,32 @@ const fn is_digit_or_comma(letter: char) -> bool {
 fn parse_word(text: &str) -> Option<Word> {
     if text.starts_with(|letter: char| letter.is_ascii_digit()) {
         // Commas separate thousands.
-        return Some(text.replace(',', "").parse().map_or(Word::Other, Word::Number));
+        let digits = if text.contains(',') { Cow::Owned(text.replace(',', "")) } else { Cow::Borrowed(text) };
+        return Some(digits.parse().map_or(Word::Other, Word::Number));
     }
-    let is = |known: &str| text.eq_ignore_ascii_case(known);
-    let is_one_of = |known: &[&str]| known.iter().any(|known| is(known));
-    Some(match text {
-        "/" => Word::Of,
-        "-" | "\u{2013}" | "\u{2014}" => Word::To,
-        text if !text.starts_with(char::is_alphabetic) || is("the") => return None,
-        _ if is_one_of(&["of"]) => Word::Of,
-        _ if is_one_of(&["to", "through"]) => Word::To,
-        _ if is_one_of(&["page", "pages"]) => Word::Page,
-        _ if is_one_of(&[
-            "showing",
-            "shown",
-            "show",
-            "shows",
-            "displaying",
-            "displayed",
-            "listing",
-            "only",
-        ]) =>
-        {
+    match text {
+        "/" => return Some(Word::Of),
+        "-" | "\u{2013}" | "\u{2014}" => return Some(Word::To),
+        text if !text.starts_with(char::is_alphabetic) => return None,
+        _ => {}
+    }
+    let mut buffer = [0; MAX_WORD_BYTES];
+    let Some(lower) = buffer.get_mut(..text.len()) else { return Some(Word::Other) };
+    lower.copy_from_slice(text.as_bytes());
+    lower.make_ascii_lowercase();
+    Some(match &*lower {
+        b"the" => return None,
+        b"of" => Word::Of,
+        b"to" | b"through" => Word::To,
+        b"page" | b"pages" => Word::Page,
+        b"showing" | b"shown" | b"show" | b"shows" | b"displaying" | b"displayed" | b"listing" | b"only" => {
             Word::Shown
         }
-        _ if is_one_of(&["first", "last"]) => Word::First,
-        _ if is("more") => Word::More,
-        _ if is("which") => Word::Which,
-        _ if is_one_of(&[
-            "files",
-            "entries",
-            "items",
-            "objects",
-            "results",
-            "directories",
-            "folders",
-            "rows",
-        ]) =>
-        {
-            Word::Entries
-        }
+        b"first" | b"last" => Word::First,
+        b"more" => Word::More,
+        b"which" => Word::Which,
+        b"files" | b"entries" | b"items" | b"objects" | b"results" | b"directories" | b"folders"
+        | b"rows" => Word::Entries,
         _ => Word::Other,
     })
 }
