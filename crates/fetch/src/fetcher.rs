@@ -171,8 +171,8 @@ impl Fetcher {
     }
 }
 
-/// Checks `request` as [`Fetcher::fetch`] does before it contacts a server: the driver can plan it, and scheme and port are
-/// allowed. Returns the advice if the URL does not name an object.
+/// Checks `request` as [`Fetcher::fetch`] does before it contacts a server: the driver can plan it, and scheme and port
+/// are allowed. Returns the advice if the URL does not name an object.
 ///
 /// # Errors
 /// Those of [`Fetcher::fetch`] that need no server and no file.

@@ -205,8 +205,8 @@ pub mod mirror {
     };
 }
 
-/// Items for the command line and the crate `fetch-url-serve` only. They are public because these are separate crates, and may
-/// change in every version.
+/// Items for the command line and the crate `fetch-url-serve` only. They are public because these are separate crates,
+/// and may change in every version.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::blocking_threads::{Task, run as run_on_thread, start_error as thread_error};

@@ -62,8 +62,8 @@ pub(crate) fn select_range(
     }
 }
 
-/// Returns the offsets of the first and last byte to read of an object of unknown size, or `None` without a range: the whole
-/// object is read then, because no version of it can be continued.
+/// Returns the offsets of the first and last byte to read of an object of unknown size, or `None` without a range: the
+/// whole object is read then, because no version of it can be continued.
 ///
 /// # Errors
 /// `Code::RangeRefused` if the range is counted from the end or has no bytes, or if its rest is requested.

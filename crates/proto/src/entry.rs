@@ -108,8 +108,8 @@ pub struct Head {
     pub modified_nanoseconds: u32,
 }
 
-/// The numbers of links of an index page that have the form of an entry, but are none: the text of the link is the last part of
-/// its path or of a value of its query.
+/// The numbers of links of an index page that have the form of an entry, but are none: the text of the link is the last
+/// part of its path or of a value of its query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OtherLinkCounts {

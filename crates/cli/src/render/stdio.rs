@@ -73,8 +73,8 @@ pub(crate) fn stdout_error(error: io::Error) -> Error {
     Error::new(Code::SinkFailed, Phase::Deliver, format!("standard output: {error}")).with_source(error)
 }
 
-/// Returns `status` after a successful write to standard output. Otherwise reports the error, unless the reader has closed
-/// standard output, and returns its exit status.
+/// Returns `status` after a successful write to standard output. Otherwise reports the error, unless the reader has
+/// closed standard output, and returns its exit status.
 pub(crate) fn status_of_print(written: Result<(), Error>, status: u8) -> u8 {
     let Err(error) = written else { return status };
     if !error.is_broken_pipe() {

@@ -51,7 +51,8 @@ impl WriteOut {
         self.0.iter().filter_map(path).collect()
     }
 
-    /// Writes the text for a transfer; `print` prints to standard output. Errors are reported; returns `false` after one.
+    /// Writes the text for a transfer; `print` prints to standard output. Errors are reported; returns `false` after
+    /// one.
     pub(crate) fn write(&self, report: &TransferReport, print: impl Fn(&[u8]) -> Result<(), Error>) -> bool {
         let mut is_written = true;
         let (mut text, mut stream) = (String::new(), &Stream::Stdout);
@@ -70,7 +71,8 @@ impl WriteOut {
     }
 }
 
-/// Writes to a stream. Reports an error and returns `false`, without a message if the reader of standard output has closed it.
+/// Writes to a stream. Reports an error and returns `false`, without a message if the reader of standard output has
+/// closed it.
 fn write_to_stream(text: &str, stream: &Stream, print: impl Fn(&[u8]) -> Result<(), Error>) -> bool {
     match stream {
         Stream::Stdout => status_of_print(print(text.as_bytes()), 0) == 0,

@@ -244,8 +244,8 @@ impl Batch {
         self.next_object_number.replace(self.next_object_number.get() + 1)
     }
 
-    /// Handles an entry that could not be fetched as a file: queues it as a directory, or skips a special file, or a link
-    /// that does not lead to a file. Returns `None` if the entry could not be handled.
+    /// Handles an entry that could not be fetched as a file: queues it as a directory, or skips a special file, or a
+    /// link that does not lead to a file. Returns `None` if the entry could not be handled.
     fn handle_non_file(&self, transfer: &Transfer) -> Option<NoFile> {
         let (Some(entry), Some(walker)) = (&transfer.entry, &self.queue.walker) else { return None };
         match entry.uncertain_kind {

@@ -31,8 +31,8 @@ const FILE_LIST_SUFFIXES: [&str; 4] = [".sha256", ".sha512", ".sha1", ".md5"];
 /// Suffixes of signatures of lists.
 const SIGNATURE_SUFFIXES: [&str; 4] = [".asc", ".gpg", ".sig", ".sign"];
 
-/// Returns `true` if an existing file that need not be fetched must have the required checksum. A journal of a batch contains
-/// the checksums of its lines, so that these are not compared again.
+/// Returns `true` if an existing file that need not be fetched must have the required checksum. A journal of a batch
+/// contains the checksums of its lines, so that these are not compared again.
 pub(super) fn must_check_existing(transfer: &Transfer, run: &Run) -> bool {
     let options = &run.options.checksum;
     let has_checksum = options.checksum.is_some() || options.checksum_from.is_some();
@@ -41,8 +41,8 @@ pub(super) fn must_check_existing(transfer: &Transfer, run: &Run) -> bool {
     is_required && !run.options.is_dry_run
 }
 
-/// Returns `true` if the existing file at `path` has the required checksum or needs none. A file that cannot be read does
-/// not have it.
+/// Returns `true` if the existing file at `path` has the required checksum or needs none. A file that cannot be read
+/// does not have it.
 ///
 /// # Errors
 /// Those of [`expected`].

@@ -11,7 +11,8 @@ use super::not_fetchable::check_advice;
 use crate::job::Transfer;
 use crate::render;
 
-/// Checks `request` as far as that is possible without a server, and prints what the transfer would fetch (`--dry-run`).
+/// Checks `request` as far as that is possible without a server, and prints what the transfer would fetch
+/// (`--dry-run`).
 pub(super) fn print_planned(
     request: &Request,
     transfer: &Transfer,

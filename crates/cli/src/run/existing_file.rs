@@ -43,8 +43,8 @@ pub(super) fn length(path: &Path, transfer: &Transfer, run: &Run) -> u64 {
     metadata.map_or(0, |metadata| metadata.len())
 }
 
-/// Returns the resume data of the partial download for the file at `path`. A partial download was requested with GET, so
-/// that it is not the start of the response to another request; a note says so.
+/// Returns the resume data of the partial download for the file at `path`. A partial download was requested with GET,
+/// so that it is not the start of the response to another request; a note says so.
 pub(super) fn resume_of(
     path: Option<&Path>,
     file: Option<&FileSink>,

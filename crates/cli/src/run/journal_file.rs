@@ -251,8 +251,8 @@ fn is_listed_version(entry: &FileEntry, meta: &Meta, file_size: u64) -> bool {
     has_listed_size && meta.head.modified.is_some() && may_be_listed(entry, meta)
 }
 
-/// Returns `false` if the metadata of the object show that it is not the version in the listing, or may be a later one: the
-/// number of an article may mean another one since the group was listed.
+/// Returns `false` if the metadata of the object show that it is not the version in the listing, or may be a later one:
+/// the number of an article may mean another one since the group was listed.
 fn may_be_listed(entry: &FileEntry, meta: &Meta) -> bool {
     let ids = entry.content_id.zip(meta.content_id);
     ids.is_none_or(|(listed, id)| listed == id) && has_listed_time(entry, meta) && !is_recent(entry, meta)

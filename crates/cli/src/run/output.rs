@@ -90,8 +90,8 @@ pub(super) fn current_file(transfer: &Transfer, path: &Path, run: &Run) -> Optio
     existing.or_else(|| journal?.unchanged_file(transfer, path))
 }
 
-/// Records that an existing file is kept. Returns `false` if this run has already written or kept it under another name,
-/// such as `x` and `X` on a case-insensitive file system.
+/// Records that an existing file is kept. Returns `false` if this run has already written or kept it under another
+/// name, such as `x` and `X` on a case-insensitive file system.
 pub(super) fn keep(file: &Metadata, reserved: Reserved, run: &Run) -> bool {
     reserved.is_repeated() || run.has_single_transfer() || run.output_paths.add_kept(file)
 }

@@ -71,8 +71,8 @@ impl PasswordPrompt {
     /// server wait for one answer and use it.
     ///
     /// # Errors
-    /// Any error of the prompter, such as [`crate::Code::AuthNeeded`]; [`crate::Code::TimedOut`] when the maximum time of
-    /// the request is over.
+    /// Any error of the prompter, such as [`crate::Code::AuthNeeded`]; [`crate::Code::TimedOut`] when the maximum time
+    /// of the request is over.
     pub async fn ask(
         &self,
         url: &Url<'_>,

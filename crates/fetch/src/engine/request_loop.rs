@@ -57,7 +57,7 @@ pub(super) async fn follow_redirects(
         stopwatch.start_attempt();
         let outcome = attempt(settings, &request, &chain, connector.clone(), deadline, &mut earlier).await;
         stopwatch.record_connection(connector.connection_info());
-        let outcome = outcome.map_err(|error| request.name_in(error));
+        let outcome = outcome.map_err(|error| request.add_url_to(error));
         chain.record_public(connector.has_contacted_public());
         trace::outcome(&outcome);
         let next = match outcome {
@@ -79,7 +79,7 @@ pub(super) async fn follow_redirects(
             Next::Finish(response) => {
                 let (limits, max_rate) = (settings.policy.limits, settings.max_rate.as_ref());
                 let limits = BodyLimits::new(limits, max_rate, deadline, connector.connection_info());
-                let response = with_limits(response, limits).map_err(|error| sent.name_in(error))?;
+                let response = with_limits(response, limits).map_err(|error| sent.add_url_to(error))?;
                 let mut response = with_resume_tail(response, sent.resume());
                 let is_redirected = chain.redirects() > 0;
                 let redirected = is_redirected.then(|| ChainStart::at_end(&sent, &chain, &earlier));
@@ -124,7 +124,7 @@ async fn check_response(
     deadline: &Deadline,
 ) -> Result<Next, Error> {
     if let Some(refusal) = response.status_error.take() {
-        match retries.backoff(&request, request.name_in(refusal), 0, deadline).await {
+        match retries.backoff(&request, request.add_url_to(refusal), 0, deadline).await {
             Ok(()) => return Ok(Next::Send(request)),
             Err(refusal) => response.status_error = Some(refusal),
         }
@@ -136,7 +136,7 @@ async fn check_response(
         return Ok(Next::Send(request.resuming(None)));
     }
     if let Some(error) = resume_checks::missing_content_error(&response.meta, request.resume()) {
-        retries.backoff(&request, request.name_in(error), 0, deadline).await?;
+        retries.backoff(&request, request.add_url_to(error), 0, deadline).await?;
         return Ok(Next::Send(request));
     }
     Ok(Next::Finish(apply_condition(response, &request)))
@@ -152,13 +152,13 @@ async fn follow(
 ) -> Result<Next, Error> {
     if !chain.follows() {
         return match redirect.error_if_not_followed {
-            Some(error) => Err(request.name_in(error)),
+            Some(error) => Err(request.add_url_to(error)),
             None => Ok(Next::Finish(apply_condition(redirect.response, &request))),
         };
     }
     let from = request.shown_url().into_owned();
     let request = request.with_earlier_secrets(&redirect.response.meta.secrets);
-    let (target, state) = chain.check(&request, &redirect).map_err(|error| request.name_in(error))?;
+    let (target, state) = chain.check(&request, &redirect).map_err(|error| request.add_url_to(error))?;
     let shown = mask_secrets_in_url(&target, request.earlier_secrets());
     tracing::debug!(url = %shown.redacted(), why = redirect.reason, "redirect");
     request.notify(&Event::Redirect { from: &from, to: &shown, why: &redirect.reason });
@@ -179,7 +179,7 @@ async fn recover(
         tracing::debug!(%error, "the object changed or cannot be resumed: restarting from byte 0");
         return Ok(request.resuming(None));
     }
-    retries.backoff(&request, request.name_in(error), 0, deadline).await?;
+    retries.backoff(&request, request.add_url_to(error), 0, deadline).await?;
     Ok(request)
 }
 
@@ -187,8 +187,8 @@ fn unresolved_resend(resend: &crate::Resend) -> Error {
     Error::new(Code::Internal, Phase::Request, format!("{resend:?} was not resent"))
 }
 
-/// Checks the request of the caller as its first attempt does, without contacting a server. Returns the advice if the URL
-/// does not name an object.
+/// Checks the request of the caller as its first attempt does, without contacting a server. Returns the advice if the
+/// URL does not name an object.
 pub(crate) fn check_request(settings: &Settings, request: Request) -> Result<Option<NotFetchable>, Error> {
     let (request, chain, _) = ChainStart::new(request).into_parts(settings)?;
     let login = settings.credentials.select(request.url(), chain.origin(&request));

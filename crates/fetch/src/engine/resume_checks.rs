@@ -18,8 +18,8 @@ pub(super) fn is_other_resource(response: &Response, request: &Request) -> bool 
 }
 
 /// Returns the error for a response without content to a request for the rest of a partial download, which must not be
-/// replaced by it: status 204 or 205 carries no representation (RFC 9110 §15.3.5), or the version that has `offset` bytes
-/// or more is now said to have none. The response to another method than GET is not resumable, and not an error.
+/// replaced by it: status 204 or 205 carries no representation (RFC 9110 §15.3.5), or the version that has `offset`
+/// bytes or more is now said to have none. The response to another method than GET is not resumable, and not an error.
 pub(super) fn missing_content_error(meta: &Meta, resume: Option<&Resume>) -> Option<Error> {
     let is_emptied = |resume: &Resume| {
         meta.head.size == Some(0) && meta.validator.as_ref() == Some(&resume.validator) && resume.offset > 0

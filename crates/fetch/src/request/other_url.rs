@@ -81,7 +81,7 @@ impl Request {
     }
 
     /// Returns an error of this request with its URL, and without secrets that a redirect has repeated.
-    pub(crate) fn name_in(&self, error: Error) -> Error {
+    pub(crate) fn add_url_to(&self, error: Error) -> Error {
         mask_secrets_in_error(error.with_url(&self.0.url), &self.0.earlier_secrets)
     }
 

@@ -1,7 +1,7 @@
 //! Proves that servers that do not state the offset of their data (FTP) have honoured the requested one.
 //!
-//! Some servers accept REST and send the file from its start. The overlap shows that, unless it equals the first bytes of
-//! the file, as in files of zeros.
+//! Some servers accept REST and send the file from its start. The overlap shows that, unless it equals the first bytes
+//! of the file, as in files of zeros.
 
 use std::sync::Mutex;
 
@@ -14,8 +14,8 @@ use crate::Error;
 const BLOCK_LEN: u64 = 256 * 1024;
 
 impl Object {
-    /// Compares the segments whose overlaps are ambiguous with the start of the object. If a segment is equal to it, the
-    /// object is fetched again from there to its end over one connection, whose number of bytes proves the offset.
+    /// Compares the segments whose overlaps are ambiguous with the start of the object. If a segment is equal to it,
+    /// the object is fetched again from there to its end over one connection, whose number of bytes proves the offset.
     pub(super) async fn prove_offsets(&self, assembly: &Mutex<Assembly<'_>>) -> Result<(), Error> {
         let ambiguous = locked(assembly).ambiguous_segments()?;
         for index in ambiguous {
@@ -35,8 +35,8 @@ impl Object {
     }
 }
 
-/// Returns `true` if the segment is not the start of the object. A segment of several responses counts as equal: the bytes
-/// of each would have to differ.
+/// Returns `true` if the segment is not the start of the object. A segment of several responses counts as equal: the
+/// bytes of each would have to differ.
 async fn differs_from_start(index: usize, assembly: &Mutex<Assembly<'_>>) -> Result<bool, Error> {
     let (first, end) = {
         let assembly = locked(assembly);

@@ -8,7 +8,8 @@ use super::digest::Digest;
 use super::file_id::file_error;
 use crate::{Code, Error, Phase};
 
-/// Fails if a body that begins at `offset` cannot be appended to the `kept` bytes of the existing file: it would replace them.
+/// Fails if a body that begins at `offset` cannot be appended to the `kept` bytes of the existing file: it would
+/// replace them.
 pub(super) fn check_offset(offset: u64, kept: u64) -> Result<(), Error> {
     if kept == 0 || offset == kept {
         return Ok(());

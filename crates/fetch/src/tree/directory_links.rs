@@ -1,6 +1,6 @@
 //! Records whether the index pages of a server list directories with a final slash.
 
-/// What the index pages that were read so far show.
+/// The form of the links to directories in the index pages that were read so far.
 #[derive(Debug, Default)]
 pub(super) struct DirectoryLinks {
     /// A page has an entry with a final slash.

@@ -13,7 +13,7 @@ use fetch_url_tests::ServerCert;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 type Tls = StreamOwned<ServerConnection, TcpStream>;
-/// What a server does on the connection with this number.
+/// Serves one connection. The number counts the connections from 0.
 type Play = fn(usize, &mut Tls);
 
 const DATA: u8 = 0;
@@ -331,7 +331,8 @@ async fn get_is_sent_again_after_a_reset_before_the_response() {
     }
 }
 
-/// Resets the stream of the first request, with this error code, and answers the second one, also on another connection.
+/// Resets the stream of the first request, with this error code, and answers the second one, also on another
+/// connection.
 fn reset_first(number: usize, stream: &mut Tls, code: u32) {
     if number == 0
         && let Some(id) = request(stream)

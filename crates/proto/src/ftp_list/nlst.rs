@@ -4,8 +4,8 @@
 
 use crate::{Entry, EntryKind};
 
-/// Parses a line. `directory` is the argument of NLST, or empty; `path` is the absolute path of the listed directory, or
-/// empty.
+/// Parses a line. `directory` is the argument of NLST, or empty; `path` is the absolute path of the listed directory,
+/// or empty.
 pub(super) fn parse_line(line: &[u8], directory: &[u8], path: &[u8]) -> Option<Entry> {
     let whole = trim_trailing_slashes(line);
     let kind = if whole.len() < line.len() { EntryKind::Directory } else { EntryKind::Other };

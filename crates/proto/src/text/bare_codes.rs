@@ -2,18 +2,18 @@
 
 use bytes::BytesMut;
 
-/// Adds the space that RFC 959 §4.2 requires after a code without text, for a reader that ends a reply only at a code and a
-/// space. [`ReplyReader`](super::ReplyReader) needs no space.
+/// Adds the space that RFC 959 §4.2 requires after a code without text, for a reader that ends a reply only at a code
+/// and a space. [`ReplyReader`](super::ReplyReader) needs no space.
 ///
 /// A line of three digits in a multi-line reply with another code is text, and stays as it is.
 #[derive(Debug, Default)]
 pub struct BareCodes {
     /// The first bytes of a line that may be a code alone.
-    held: Vec<u8>,
+    line_start: Vec<u8>,
     /// The rest of the current line is passed on.
     is_text: bool,
     /// The code of the multi-line reply that has begun.
-    open: Option<[u8; 3]>,
+    open_code: Option<[u8; 3]>,
 }
 
 impl BareCodes {
@@ -25,7 +25,7 @@ impl BareCodes {
                 out.extend_from_slice(&[byte]);
                 self.is_text = byte != b'\n';
             } else {
-                self.held.push(byte);
+                self.line_start.push(byte);
                 self.check_line_start(out);
             }
         }
@@ -33,31 +33,31 @@ impl BareCodes {
 
     /// Appends the bytes that are held back, at the end of the connection.
     pub fn finish(&mut self, out: &mut BytesMut) {
-        out.extend_from_slice(&self.held);
-        self.held.clear();
+        out.extend_from_slice(&self.line_start);
+        self.line_start.clear();
     }
 
     /// Decides what the line is, as soon as its first bytes show that.
     fn check_line_start(&mut self, out: &mut BytesMut) {
         let is_start_of_code = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_digit);
-        match *self.held.as_slice() {
+        match *self.line_start.as_slice() {
             [a, b, c, ref rest @ ..] if is_start_of_code(&[a, b, c]) => {
                 let code = [a, b, c];
                 match *rest {
                     [] | [b'\r'] => return,
-                    [b'\n'] | [b'\r', b'\n'] if self.open.is_none_or(|open| open == code) => {
-                        self.held.insert(code.len(), b' ');
-                        self.open = None;
+                    [b'\n'] | [b'\r', b'\n'] if self.open_code.is_none_or(|open_code| open_code == code) => {
+                        self.line_start.insert(code.len(), b' ');
+                        self.open_code = None;
                     }
-                    [b' '] if self.open == Some(code) => self.open = None,
-                    [b'-'] if self.open.is_none() => self.open = Some(code),
+                    [b' '] if self.open_code == Some(code) => self.open_code = None,
+                    [b'-'] if self.open_code.is_none() => self.open_code = Some(code),
                     _ => {}
                 }
             }
             ref start if start.len() < 3 && is_start_of_code(start) => return,
             _ => {}
         }
-        self.is_text = !self.held.ends_with(b"\n");
+        self.is_text = !self.line_start.ends_with(b"\n");
         self.finish(out);
     }
 }

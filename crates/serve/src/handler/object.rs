@@ -226,8 +226,9 @@ fn is_directory(url: &Url<'_>) -> bool {
     }
 }
 
-/// Adds type and name. Objects that no browser shows are saved under a sanitised name. The charset of a text follows from the
-/// beginning of the object; without it (HEAD, 206), none is stated, because it could be another one than that of GET.
+/// Adds type and name. Objects that no browser shows are saved under a sanitised name. The charset of a text follows
+/// from the beginning of the object; without it (HEAD, 206), none is stated, because it could be another one than that
+/// of GET.
 fn with_type(answer: Answer, url: &Url<'_>, meta: &Meta, beginning: Option<&[u8]>) -> Answer {
     let media_type = media_type(url, meta.media_type.as_deref());
     let essence = essence(&media_type);

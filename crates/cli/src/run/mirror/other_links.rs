@@ -1,5 +1,5 @@
-//! Links of index pages that are named like entries, but lead to other servers or directories, or have a query. They are not
-//! fetched, only counted.
+//! Links of index pages that are named like entries, but lead to other servers or directories, or have a query. They
+//! are not fetched, only counted.
 
 use fetch_url::mirror::{DirEntry, OtherLinkCounts, SkippedLinks};
 

@@ -90,7 +90,8 @@ fn list_that_is_fetched_by_its_own_url_needs_a_checksum() {
     run_fetch_url(["--checksum-from", "auto", &server.url("/d/SHA256SUMS")]).assert_exit(78);
 }
 
-/// A server whose `/d/` has the list `SHA256SUMS` and the file `a`, whose content is changed to `a` by a call of `repair`.
+/// A server whose `/d/` has the list `SHA256SUMS` and the file `a`, whose content is changed to `a` by a call of
+/// `repair`.
 struct RepairedSite {
     server: HttpServer,
     is_repaired: Arc<AtomicBool>,

@@ -482,7 +482,7 @@ fn absolute_link_with_dot_segments_is_the_entry_that_it_resolves_to() {
     assert_eq!(list_tree(dir.path()), ["f=1"]);
 }
 
-/// The bytes are those of the file name, whatever the charset of the page is.
+/// A link is requested with its own bytes. The charset that the page declares does not change them.
 #[test]
 fn bytes_of_a_link_that_are_not_utf8_are_requested_unchanged() {
     let rows = b"<a href=\"caf\xe9\">caf\xe9</a>  01-Dec-1994 12:34  1\n<a href='\xc3\xa9'>\xc3\xa9</a>  01-Dec-1994 12:34  1\n";

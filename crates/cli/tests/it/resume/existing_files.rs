@@ -101,8 +101,8 @@ fn server_without_ranges_or_versions_sends_the_whole_object() {
     }
 }
 
-/// The server replies 350 to REST and sends the file from its start: for the end of a file of the same size it sends more
-/// bytes than requested.
+/// The server replies 350 to REST and sends the file from its start: for the end of a file of the same size it sends
+/// more bytes than requested.
 #[test]
 fn server_that_ignores_rest_sends_the_whole_object() {
     let longer = [object(), b"more".to_vec()].concat();

@@ -1,5 +1,5 @@
-//! Responses without content to a request that resumes: they carry no representation of the object (RFC 9110 §15.3.5), so
-//! they must not replace its bytes (docs/spec/semantics.md, rule 3.33).
+//! Responses without content to a request that resumes: they carry no representation of the object (RFC 9110 §15.3.5),
+//! so they must not replace its bytes (docs/spec/semantics.md, rule 3.33).
 
 use std::fs;
 

@@ -101,8 +101,8 @@ fn open_file(plan: &FilePlan, path: &Path, mut meta: Meta) -> Result<Opened, Err
     Ok(Opened::Response(Box::new(Response::new(meta, Content::Body(body)))))
 }
 
-/// Returns size and modification time of a file. A FIFO or device has no size. A file on a virtual file system has neither:
-/// its metadata do not describe the content, which may change while they stay the same.
+/// Returns size and modification time of a file. A FIFO or device has no size. A file on a virtual file system has
+/// neither: its metadata do not describe the content, which may change while they stay the same.
 fn file_head(metadata: &Metadata, is_virtual: bool) -> Head {
     if is_virtual {
         return Head::default();
@@ -177,8 +177,8 @@ fn directory_entry(
     }
 }
 
-/// Maps an I/O error of the operating system to an error code. A socket, a device without a driver, and the terminal of a
-/// process that has none cannot be opened (`ENXIO`, `ENODEV`).
+/// Maps an I/O error of the operating system to an error code. A socket, a device without a driver, and the terminal of
+/// a process that has none cannot be opened (`ENXIO`, `ENODEV`).
 fn path_error(error: &io::Error) -> Error {
     let is_one_of =
         |errors: &[Errno]| Errno::from_io_error(error).is_some_and(|errno| errors.contains(&errno));

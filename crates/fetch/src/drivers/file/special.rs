@@ -1,5 +1,5 @@
-//! Body of a FIFO, device or generated file, whose size is unknown. A read may have to wait forever, so each read runs on
-//! a thread. It ends when the body is dropped, such as after the idle timeout, because a tokio runtime waits for its
+//! Body of a FIFO, device or generated file, whose size is unknown. A read may have to wait forever, so each read runs
+//! on a thread. It ends when the body is dropped, such as after the idle timeout, because a tokio runtime waits for its
 //! blocking threads.
 
 use std::fs::File;
@@ -56,8 +56,8 @@ impl SpecialFileSource {
         Ok(Self { state, first: None, left: u64::MAX, _open_while_read: open_while_read })
     }
 
-    /// Reads and discards the bytes before offset `first`, and ends the source after offset `last`. The file is read in full
-    /// chunks: some generated files return their content to the first read only.
+    /// Reads and discards the bytes before offset `first`, and ends the source after offset `last`. The file is read in
+    /// full chunks: some generated files return their content to the first read only.
     ///
     /// # Errors
     /// `Code::RangeRefused` if the file ends before the range; `Code::TimedOut` if no byte arrives for the idle timeout.

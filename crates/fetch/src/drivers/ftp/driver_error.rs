@@ -107,8 +107,8 @@ fn has_too_many_connections(reply: &Reply) -> bool {
     reply.lines.iter().any(|line| reports_connection_limit(line))
 }
 
-/// Returns `true` if the server has refused the connection or the login with 530, and the text does not name the limit of
-/// connections. The reason may then be a wrong password or this limit.
+/// Returns `true` if the server has refused the connection or the login with 530, and the text does not name the limit
+/// of connections. The reason may then be a wrong password or this limit.
 pub(super) fn is_refused_login(error: &DriverError) -> bool {
     matches!(error, DriverError::Session(SessionError::Rejected { command, reply, .. })
         if reply.code == 530

@@ -58,8 +58,8 @@ pub(super) fn listing_from_transfer(
     entries.with_terminator_check(proof, terminator_check)
 }
 
-/// Returns the absolute path of the listed directory, if the URL is relative to the root directory of the server. If it is
-/// not, no line of the listing begins with this path.
+/// Returns the absolute path of the listed directory, if the URL is relative to the root directory of the server. If it
+/// is not, no line of the listing begins with this path.
 fn path_of_url(plan: &FtpPlan, name: Option<&[u8]>) -> Vec<u8> {
     let names = plan.ftp_request.cwds.iter().map(Vec::as_slice).chain(name);
     let path = names.collect::<Vec<_>>().join(&b'/');

@@ -39,8 +39,8 @@ pub(super) async fn fetch_head(
     Ok(Outcome::Response(Response::new(meta, Content::Head)))
 }
 
-/// Requests the attributes of the item, or the item itself from a server without Gopher+ that sends nothing, because the item
-/// is empty, or takes the request for another selector, which does not exist.
+/// Requests the attributes of the item, or the item itself from a server without Gopher+ that sends nothing, because
+/// the item is empty, or takes the request for another selector, which does not exist.
 async fn request_attributes(
     request: &GopherRequest,
     plan: &GopherPlan,

@@ -105,8 +105,8 @@ async fn open(
     if pool.contains(key, has_body) {
         return Ok(None);
     }
-    // The lock is released for an HTTP/1.1 server, and if the connections of the pool are all sending bodies: other requests
-    // open connections of their own without waiting.
+    // The lock is released for an HTTP/1.1 server, and if the connections of the pool are all sending bodies: other
+    // requests open connections of their own without waiting.
     let lead = lead.filter(|_| !first.is_http1() && !pool.contains(key, false));
     let opened = Connection::open(plan, ctx).await;
     match &opened {

@@ -31,7 +31,8 @@ const CROSS_ORIGIN_HEADERS: &[&str] = &[
     "user-agent",
 ];
 
-/// Returns the headers of `request` in the order in which they are sent. With `resume`, they request the rest of the object.
+/// Returns the headers of `request` in the order in which they are sent. With `resume`, they request the rest of the
+/// object.
 pub(super) fn request_headers(
     request: &Request,
     resume: Option<&Resume>,

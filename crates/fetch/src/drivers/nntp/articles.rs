@@ -28,7 +28,8 @@ const MAX_HEADER_BYTES: usize = 64 * 1024;
 /// How the end of an article is known.
 const PROOF: Proof = Proof::Proven("the final line with a single dot");
 
-/// Returns the article whose reply has arrived. If its header is requested, the header is read ahead, to get date and Message-ID.
+/// Returns the article whose reply has arrived. If its header is requested, the header is read ahead, to get date and
+/// Message-ID.
 pub(super) async fn single_article(
     connection: NntpConnection,
     request: &Arc<ActiveRequest>,

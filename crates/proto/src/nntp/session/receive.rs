@@ -128,7 +128,8 @@ impl Session {
         match reply.code {
             382 => {
                 self.forget();
-                // TLS resets the session (RFC 4642 §2.2.2). MODE READER may not follow a login, which is sent afterwards.
+                // TLS resets the session (RFC 4642 §2.2.2). MODE READER may not follow a login, which is sent
+                // afterwards.
                 if std::mem::take(&mut self.server.is_mode_reader_done) {
                     self.preparing.push_front(Verb::ModeReader);
                 }
@@ -296,7 +297,8 @@ const fn article_code(verb: Verb) -> u16 {
     }
 }
 
-/// Returns the message-id in the reply to ARTICLE, HEAD or BODY. A server that does not know it sends `<0>` or another text.
+/// Returns the message-id in the reply to ARTICLE, HEAD or BODY. A server that does not know it sends `<0>` or another
+/// text.
 fn named_message_id(reply: &Reply) -> Option<&[u8]> {
     reply.words().nth(1).filter(|word| word.starts_with(b"<") && word.ends_with(b">") && *word != b"<0>")
 }
