@@ -34,12 +34,14 @@ impl FileEntry {
     /// another spelling or on another server. It is the listed URL with a slash, so that the directory is requested
     /// from the server that lists it.
     pub fn redirected_directory_url(&self, meta: &Meta) -> Option<Url<'static>> {
+        // Most entries are files, whose paths need not be decoded.
+        let mut directories = visited(meta).filter(|url| ends_with_slash(url)).peekable();
+        directories.peek()?;
         let path = self.listed_path()?;
-        let is_directory = |url: &HttpUrl<'_>| {
+        let is_redirected = directories.any(|url| {
             let segments = path_segments(url);
-            segments.split_last().is_some_and(|(last, above)| last.is_empty() && above == path)
-        };
-        let is_redirected = visited(meta).any(is_directory);
+            segments.split_last().is_some_and(|(_, above)| above == path)
+        });
         let text = is_redirected.then(|| format!("{}/", self.url.without_password()))?;
         Some(parse(&text).ok()?.into_owned().url.with_user_info(self.url.user_info()))
     }
@@ -63,6 +65,11 @@ impl FileEntry {
             _ => None,
         }
     }
+}
+
+/// Returns `true` if the last segment of the path is empty.
+fn ends_with_slash(url: &HttpUrl<'_>) -> bool {
+    url.path().is_none_or(|path| path.as_str().is_empty() || path.as_str().ends_with('/'))
 }
 
 /// Returns the URLs of the redirects and of the final response.
