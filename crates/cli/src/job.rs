@@ -89,7 +89,7 @@ pub(crate) struct Invocation {
     /// The file that receives the cookies at the end (`-c`).
     pub(crate) cookie_file: Option<PathBuf>,
     /// The files of the options that write other data than the objects, such as cookies, headers, traces and events.
-    pub(crate) own_files: Vec<PathBuf>,
+    pub(crate) side_files: Vec<PathBuf>,
     /// The files that the options read.
     pub(crate) read_files: Vec<FileId>,
     pub(crate) write_out: Option<WriteOut>,
@@ -212,10 +212,10 @@ impl Invocation {
     ) -> Result<Self, Error> {
         let log = LogOptions::of(flags);
         let write_out = flags.messages.write_out.as_deref().map(WriteOut::read).transpose()?;
-        let mut own_files = own_files(flags);
-        own_files.extend(write_out.iter().flat_map(WriteOut::files));
+        let mut side_files = side_files(flags);
+        side_files.extend(write_out.iter().flat_map(WriteOut::files));
         let read_files = read_files::read_files(flags);
-        read_files::check_written(flags, &own_files, &read_files)?;
+        read_files::check_written(flags, &side_files, &read_files)?;
         let count = (input.is_none() && !transfers.is_empty()).then_some(transfers.len());
         Ok(Self {
             fetcher: fetcher(flags)?,
@@ -232,7 +232,7 @@ impl Invocation {
             max_time: flags.max_time.filter(|time| !time.is_zero()),
             parallel: if flags.parallel { usize::from(flags.parallel_max) } else { 1 },
             options: FetchOptions::of(flags, given)?,
-            own_files,
+            side_files,
             read_files,
             cookie_file: flags.http.cookie_jar.clone().filter(|_| !flags.batch.dry_run),
             write_out,
@@ -371,7 +371,7 @@ fn shows_notes(flags: &FetchFlags) -> bool {
 }
 
 /// Returns the files of the options that write cookies, entity tags, headers, traces or events.
-fn own_files(flags: &FetchFlags) -> Vec<PathBuf> {
+fn side_files(flags: &FetchFlags) -> Vec<PathBuf> {
     let files = [
         &flags.http.cookie_jar,
         &flags.http.etag_save,

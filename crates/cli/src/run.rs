@@ -12,7 +12,7 @@ mod delete_leftovers;
 mod descriptors;
 mod directories;
 mod directory_listing;
-mod document_facts;
+mod document_metadata;
 mod dry_run;
 mod existing_file;
 mod expansion;

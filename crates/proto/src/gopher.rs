@@ -4,11 +4,11 @@
 
 mod dot_stuffing;
 mod entry;
+mod error_response;
 mod exchange;
 mod item;
 mod menu;
 mod reader;
-mod refusal;
 mod refusal_detector;
 mod request;
 mod response_framing;

@@ -25,7 +25,7 @@ use link_target::{MAX_REFERENCE_BYTES, OtherTarget, is_navigation, is_on_own_ser
 use listing_signs::ListingSigns;
 pub(crate) use listing_signs::sorts_columns;
 use open_elements::OpenElements;
-use open_row::{LineStart, MAX_FACTS_BYTES, OpenRow, push_limited, split_lines};
+use open_row::{LineStart, MAX_METADATA_BYTES, OpenRow, push_limited, split_lines};
 use other_links::OtherLinks;
 use pagination::{Pagination, has_page_parameter, only_sorts};
 use row_metadata::RowMetadata;
@@ -281,7 +281,7 @@ impl IndexPage {
     /// text completes, if any.
     fn handle_text(&mut self, text: &[u8]) -> Option<Entry> {
         if !self.is_index {
-            let start = text_of(&text[..text.len().min(MAX_FACTS_BYTES)]).to_ascii_lowercase();
+            let start = text_of(&text[..text.len().min(MAX_METADATA_BYTES)]).to_ascii_lowercase();
             self.is_index = TITLES.iter().any(|title| start.contains(title));
         }
         if self.is_in_link {

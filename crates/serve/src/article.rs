@@ -11,7 +11,7 @@ use crate::answer_body::AnswerContent;
 use crate::disposition::attachment;
 use crate::media_type::{BINARY, is_shown};
 use crate::pages::article::article_page;
-use crate::request_target::AskedUrl;
+use crate::request_target::RequestedUrl;
 use crate::security_headers::ContentOrigin;
 
 /// The maximum size of an article that is shown as a page, in bytes. Larger ones have their source only.
@@ -31,9 +31,9 @@ pub(crate) fn article_charset(beginning: &[u8]) -> Option<String> {
     (!charset.is_empty() && charset.len() < 40 && charset.bytes().all(is_name)).then_some(charset)
 }
 
-/// Returns the page of the article in `body`, or the attachment that `asked` names.
+/// Returns the page of the article in `body`, or the attachment that `requested` names.
 pub(crate) async fn article_answer(
-    asked: &AskedUrl,
+    requested: &RequestedUrl,
     url: &Url<'static>,
     body: Body,
 ) -> Result<Answer, Error> {
@@ -44,8 +44,8 @@ pub(crate) async fn article_answer(
         let detail = "the article has no header";
         return Err(Error::new(Code::PeerMisbehaved, Phase::Body, detail));
     };
-    let Some(part) = asked.field("part") else {
-        return Ok(Answer::page(StatusCode::OK, article_page(asked.form, url, &message)));
+    let Some(part) = requested.field("part") else {
+        return Ok(Answer::page(StatusCode::OK, article_page(requested.form, url, &message)));
     };
     let number = part.parse().ok();
     let part = number

@@ -13,7 +13,7 @@ use crate::authorization::login_for;
 use crate::conditions::{modified_since, wanted_range};
 use crate::link::Form;
 use crate::request_head::RequestHead;
-use crate::request_target::AskedUrl;
+use crate::request_target::RequestedUrl;
 use crate::shared::Shared;
 
 /// The request fields that are forwarded to http servers in path form: no cookies and no logins, which a browser keeps
@@ -41,13 +41,13 @@ pub(crate) struct GatewayRequest {
     pub(crate) login: Option<Credential>,
 }
 
-/// Returns the URL that `asked` means.
+/// Returns the URL that `requested` means.
 ///
 /// # Errors
 /// `Code::BadUrl`.
-pub(crate) fn asked_url(asked: &AskedUrl) -> Result<Url<'static>, Error> {
-    let url = parse(&asked.text)?.url.into_owned();
-    match asked.field("words").map(str::trim) {
+pub(crate) fn requested_url(requested: &RequestedUrl) -> Result<Url<'static>, Error> {
+    let url = parse(&requested.text)?.url.into_owned();
+    match requested.field("words").map(str::trim) {
         Some(words) if !words.is_empty() => with_words(url, words),
         _ => Ok(url),
     }
@@ -110,7 +110,7 @@ pub(crate) fn is_search_form(url: &Url<'_>) -> bool {
 }
 
 impl GatewayRequest {
-    /// Makes the request of `client` for `asked`.
+    /// Makes the request of `client` for `requested`.
     ///
     /// # Errors
     /// `Code::BadUrl`; `Code::Policy` and `Code::NotFound` for local files that are not served.
@@ -118,10 +118,10 @@ impl GatewayRequest {
         shared: &Shared,
         client: IpAddr,
         head: &RequestHead,
-        asked: &AskedUrl,
+        requested: &RequestedUrl,
     ) -> Result<Self, Error> {
-        let url = asked_url(asked)?;
-        let login = login_for(client, head, asked.form, &url, &shared.known_logins);
+        let url = requested_url(requested)?;
+        let login = login_for(client, head, requested.form, &url, &shared.known_logins);
         let mut request = Request::from_url(url.clone());
         if let Some(server) = &shared.news_server {
             request = request.news_server(server.clone());
@@ -142,8 +142,8 @@ impl GatewayRequest {
             request = request.only_if(Condition::ModifiedSince(since));
         }
         match &url {
-            Url::Http(_) => request = request.http(http_options(shared, head, asked.form)),
-            Url::Gopher(_) => request = request.gopher(gopher_options(asked)),
+            Url::Http(_) => request = request.http(http_options(shared, head, requested.form)),
+            Url::Gopher(_) => request = request.gopher(gopher_options(requested)),
             Url::Ftp(_) => {
                 request = request.ftp(ftp_options()).http(forwarded_options(shared, head));
             }
@@ -206,10 +206,10 @@ fn news_options() -> NewsOptions {
 }
 
 /// Returns the view and the answers of a form.
-fn gopher_options(asked: &AskedUrl) -> GopherOptions {
+fn gopher_options(requested: &RequestedUrl) -> GopherOptions {
     let mut options = GopherOptions::default();
-    options.view = asked.field("view").map(|view| view.as_bytes().to_vec());
-    let answers = asked.fields.iter().filter_map(|(name, value)| {
+    options.view = requested.field("view").map(|view| view.as_bytes().to_vec());
+    let answers = requested.fields.iter().filter_map(|(name, value)| {
         let number = name.strip_prefix("answer-").filter(|number| number.parse::<u16>().is_ok())?;
         Some((number.as_bytes().to_vec(), value.replace("\r\n", "\n").into_bytes()))
     });
@@ -232,8 +232,8 @@ mod tests {
         ] {
             let form = Form::Path;
             let fields = vec![("words".to_owned(), words.to_owned())];
-            let asked = AskedUrl { form, text: text.to_owned(), fields };
-            assert_eq!(asked_url(&asked).expect(text).to_string(), expected);
+            let requested = RequestedUrl { form, text: text.to_owned(), fields };
+            assert_eq!(requested_url(&requested).expect(text).to_string(), expected);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Answers one request: checks who asks, reads what is asked, fetches it.
+//! Answers one request: checks who asks, reads what is requested, fetches it.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::answer_body::{ActiveAnswer, AnswerBody, Never};
 use crate::authorization::server_name;
 use crate::connect::{Tunnel, TunnelSlot};
 use crate::error_page::{error_answer, fault_answer};
-use crate::gateway_request::{asked_url, corrected_path};
+use crate::gateway_request::{corrected_path, requested_url};
 use crate::head_stream::HeadQueue;
 use crate::link::Form;
 use crate::log::AnswerRecord;
 use crate::memory::MemoryNeed;
 use crate::pages;
 use crate::request_head::{HeadFault, RequestHead};
-use crate::request_target::{Asked, AskedUrl, target_for_log};
+use crate::request_target::{RequestTarget, RequestedUrl, target_for_log};
 use crate::security_headers::ContentOrigin;
 use crate::shared::Shared;
 use crate::status::is_refusal_of_proxy;
@@ -106,25 +106,28 @@ async fn answer_head(connection: &Connection, head: &RequestHead, request: &mut 
         return fault_answer(Some(head), &fault);
     }
     match read_target(connection, head) {
-        Ok(Asked::Tunnel(server)) => tunnel(connection, head, &server, request).await,
-        Ok(Asked::StartPage(url)) => start_page(connection, url),
-        Ok(Asked::Object(asked)) => object(connection, head, &asked).await,
+        Ok(RequestTarget::Tunnel(server)) => tunnel(connection, head, &server, request).await,
+        Ok(RequestTarget::StartPage(url)) => start_page(connection, url),
+        Ok(RequestTarget::Object(requested)) => object(connection, head, &requested).await,
         Err(fault) => fault_answer(Some(head), &fault),
     }
 }
 
 /// Reads the target and checks that a path is asked under a name of this server, and not by the page of another site.
-fn read_target(connection: &Connection, head: &RequestHead) -> Result<Asked, HeadFault> {
+fn read_target(connection: &Connection, head: &RequestHead) -> Result<RequestTarget, HeadFault> {
     let (local, names) = (connection.local, &connection.shared.host_names);
-    let asked = Asked::from_head(head)?;
+    let requested = RequestTarget::from_head(head)?;
     // A client that uses this server as its proxy may ask for the pages of the server itself.
-    let own_path = match &asked {
-        Asked::Object(AskedUrl { form: Form::Proxy, .. }) => own_path(&head.target, local, names),
+    let own_path = match &requested {
+        RequestTarget::Object(RequestedUrl { form: Form::Proxy, .. }) => own_path(&head.target, local, names),
         _ => None,
     };
-    let asked = own_path.map_or(Ok(asked), |path| Asked::from_path(&path))?;
-    if matches!(&asked, Asked::Tunnel(_) | Asked::Object(AskedUrl { form: Form::Proxy, .. })) {
-        return Ok(asked);
+    let requested = own_path.map_or(Ok(requested), |path| RequestTarget::from_path(&path))?;
+    if matches!(
+        &requested,
+        RequestTarget::Tunnel(_) | RequestTarget::Object(RequestedUrl { form: Form::Proxy, .. })
+    ) {
+        return Ok(requested);
     }
     if let Some(host) = head.field("host")
         && !std::str::from_utf8(host).is_ok_and(|host| is_own_authority(host.trim(), local, names))
@@ -136,7 +139,7 @@ fn read_target(connection: &Connection, head: &RequestHead) -> Result<Asked, Hea
         let detail = "the page of another site made this request: open the address from here or type it";
         return Err(crate::error_page::forbidden(detail));
     }
-    Ok(asked)
+    Ok(requested)
 }
 
 /// Returns the path, without its first slash, if `target` is an http URL of this server.
@@ -192,22 +195,22 @@ async fn tunnel(
     }
 }
 
-async fn object(connection: &Connection, head: &RequestHead, asked: &AskedUrl) -> Answer {
+async fn object(connection: &Connection, head: &RequestHead, requested: &RequestedUrl) -> Answer {
     let shared = &connection.shared;
-    if asked.form == Form::Path
-        && asked.fields.is_empty()
-        && let Some(path) = corrected_path(&asked.text)
+    if requested.form == Form::Path
+        && requested.fields.is_empty()
+        && let Some(path) = corrected_path(&requested.text)
     {
         return Answer::redirect(StatusCode::TEMPORARY_REDIRECT, &path);
     }
     // Text that is no URL is an error, which needs no more than an object.
-    let need = asked_url(asked).map_or(MemoryNeed::Object, |url| MemoryNeed::of(head, &url));
+    let need = requested_url(requested).map_or(MemoryNeed::Object, |url| MemoryNeed::of(head, &url));
     let Some(memory) = shared.memory.reserve(need) else { return busy_answer(head) };
-    let mut answer = match object::fetch(shared, connection.peer, head, asked).await {
+    let mut answer = match object::fetch(shared, connection.peer, head, requested).await {
         Ok(answer) => answer,
-        Err(error) => match directory_redirect(connection, head, asked, &error).await {
+        Err(error) => match directory_redirect(connection, head, requested, &error).await {
             Some(redirect) => redirect,
-            None => failed(connection, head, asked, &error),
+            None => failed(connection, head, requested, &error),
         },
     };
     answer.memory = Some(memory);
@@ -225,32 +228,32 @@ fn busy_answer(head: &RequestHead) -> Answer {
 async fn directory_redirect(
     connection: &Connection,
     head: &RequestHead,
-    asked: &AskedUrl,
+    requested: &RequestedUrl,
     error: &Error,
 ) -> Option<Answer> {
-    let url = asked_url(asked).ok().filter(|_| error.code() == Code::NotFound)?;
+    let url = requested_url(requested).ok().filter(|_| error.code() == Code::NotFound)?;
     let Url::Ftp(ftp) = &url else { return None };
     let is_file = ftp.path().is_none_or(|path| path.name().is_empty() || path.typecode().is_some());
     if is_file {
         return None;
     }
-    let directory = AskedUrl { text: format!("{url}/"), ..asked.clone() };
+    let directory = RequestedUrl { text: format!("{url}/"), ..requested.clone() };
     object::fetch(&connection.shared, connection.peer, head, &directory).await.ok()?;
-    Some(Answer::redirect(StatusCode::TEMPORARY_REDIRECT, &asked.form.link(&directory.text)))
+    Some(Answer::redirect(StatusCode::TEMPORARY_REDIRECT, &requested.form.link(&directory.text)))
 }
 
 /// Returns the answer for a request that failed. A server that requires a login gets one by status 401.
-fn failed(connection: &Connection, head: &RequestHead, asked: &AskedUrl, error: &Error) -> Answer {
-    let url = asked_url(asked).ok();
+fn failed(connection: &Connection, head: &RequestHead, requested: &RequestedUrl, error: &Error) -> Answer {
+    let url = requested_url(requested).ok();
     let shown = match &url {
         Some(url) => url.redacted().to_string(),
-        None => fetch_url::url::mask_password(&asked.text),
+        None => fetch_url::url::mask_password(&requested.text),
     };
     connection.shared.recent_errors.record(connection.peer, &shown, &error.to_string());
-    let answer = error_answer(head, asked.form, error, Some(&shown));
+    let answer = error_answer(head, requested.form, error, Some(&shown));
     match url {
         Some(url) if error.code() == Code::AuthNeeded && !is_refusal_of_proxy(error) => {
-            login_answer(&connection.shared, asked, &url, answer)
+            login_answer(&connection.shared, requested, &url, answer)
         }
         _ => answer,
     }
@@ -258,8 +261,8 @@ fn failed(connection: &Connection, head: &RequestHead, asked: &AskedUrl, error: 
 
 /// Adds the challenge for a login to `answer`. A news URL without a server is redirected to one with it: the browser
 /// would send the login for every other path.
-fn login_answer(shared: &Shared, asked: &AskedUrl, url: &Url<'static>, answer: Answer) -> Answer {
-    if asked.form == Form::Path && url.host().is_none() {
+fn login_answer(shared: &Shared, requested: &RequestedUrl, url: &Url<'static>, answer: Answer) -> Answer {
+    if requested.form == Form::Path && url.host().is_none() {
         let Some(server) = &shared.news_server else { return answer };
         let named = url.clone().with_news_server(server);
         return Answer::redirect(StatusCode::TEMPORARY_REDIRECT, &format!("/{named}"));

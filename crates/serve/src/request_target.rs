@@ -14,18 +14,18 @@ const NO_URLS: [&str; 3] = ["favicon.ico", "robots.txt", ".well-known"];
 
 /// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum RequestTarget {
     /// A tunnel to this host and port.
     Tunnel(HostPort<'static>),
     /// The start page, with the text of its URL field.
     StartPage(Option<String>),
     /// The object at a URL.
-    Object(AskedUrl),
+    Object(RequestedUrl),
 }
 
 /// A URL, and the form in which the client gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AskedUrl {
+pub(crate) struct RequestedUrl {
     pub(crate) form: Form,
     /// The text of the URL, without the fields of this server.
     pub(crate) text: String,
@@ -33,7 +33,7 @@ pub(crate) struct AskedUrl {
     pub(crate) fields: Vec<(String, String)>,
 }
 
-impl Asked {
+impl RequestTarget {
     /// Reads the target of `head`.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl Asked {
         match target.strip_prefix('/') {
             Some(path) => Self::from_path(path),
             None if target == "*" => Err(bad_request("the target * is for OPTIONS only")),
-            None => Ok(Self::Object(AskedUrl::new(Form::Proxy, target))),
+            None => Ok(Self::Object(RequestedUrl::new(Form::Proxy, target))),
         }
     }
 
@@ -68,11 +68,11 @@ impl Asked {
                 format!("this server has no {first}; a path here is a URL, such as /gopher://host/1/");
             return Err(HeadFault::new(StatusCode::NOT_FOUND, detail));
         }
-        Ok(Self::Object(AskedUrl::new(Form::Path, path)))
+        Ok(Self::Object(RequestedUrl::new(Form::Path, path)))
     }
 }
 
-impl AskedUrl {
+impl RequestedUrl {
     /// Splits the fields of this server from the end of `target`.
     fn new(form: Form, target: &str) -> Self {
         let own = target.rsplit_once('?').filter(|(_, query)| query.starts_with(FIELD_PREFIX));
@@ -114,15 +114,15 @@ pub(crate) fn target_for_log(target: &str) -> String {
 mod tests {
     use super::*;
 
-    fn asked(line: &str) -> Result<Asked, HeadFault> {
+    fn target_of(line: &str) -> Result<RequestTarget, HeadFault> {
         let text = format!("{line} HTTP/1.0\r\n\r\n");
         let (head, _) = RequestHead::parse(text.as_bytes())?.expect("complete");
-        Asked::from_head(&head)
+        RequestTarget::from_head(&head)
     }
 
-    fn object(form: Form, text: &str, fields: &[(&str, &str)]) -> Asked {
+    fn object(form: Form, text: &str, fields: &[(&str, &str)]) -> RequestTarget {
         let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Asked::Object(AskedUrl { form, text: text.to_owned(), fields })
+        RequestTarget::Object(RequestedUrl { form, text: text.to_owned(), fields })
     }
 
     #[test]
@@ -137,14 +137,14 @@ mod tests {
                 "GET /gopher://h/7/s?fetch-url-words=a+b%26",
                 object(Form::Path, "gopher://h/7/s", &[("words", "a b&")]),
             ),
-            ("GET /", Asked::StartPage(None)),
-            ("GET /?url=gopher%3A%2F%2Fh", Asked::StartPage(Some("gopher://h".to_owned()))),
+            ("GET /", RequestTarget::StartPage(None)),
+            ("GET /?url=gopher%3A%2F%2Fh", RequestTarget::StartPage(Some("gopher://h".to_owned()))),
         ] {
-            assert_eq!(asked(line), Ok(expected), "{line}");
+            assert_eq!(target_of(line), Ok(expected), "{line}");
         }
-        assert!(matches!(asked("CONNECT h:70"), Ok(Asked::Tunnel(_))));
+        assert!(matches!(target_of("CONNECT h:70"), Ok(RequestTarget::Tunnel(_))));
         for line in ["CONNECT h", "CONNECT http://h:70/", "CONNECT /", "GET *", "GET /favicon.ico"] {
-            assert!(asked(line).is_err(), "{line}");
+            assert!(target_of(line).is_err(), "{line}");
         }
     }
 

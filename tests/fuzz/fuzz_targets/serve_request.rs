@@ -18,7 +18,7 @@ mod request_target;
 
 use libfuzzer_sys::fuzz_target;
 use request_head::RequestHead;
-use request_target::{Asked, target_for_log};
+use request_target::{RequestTarget, target_for_log};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(Some((head, length))) = RequestHead::parse(bytes) else { return };
@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
     check_canonical(&head);
     let shown = target_for_log(&head.target);
     assert!(!shown.contains(['"', ' ']) && !shown.contains(char::is_control), "{shown:?}");
-    if let Ok(Asked::Object(asked)) = Asked::from_head(&head) {
+    if let Ok(RequestTarget::Object(asked)) = RequestTarget::from_head(&head) {
         assert!(head.target.contains(&asked.text));
     }
     let local = "127.0.0.1:1738".parse().expect("an address");

@@ -49,7 +49,7 @@ impl Run {
         let mut output_paths = OutputPaths::new(invocation.options.is_dry_run);
         let journal_path = invocation.journal.as_ref().map(|journal| &journal.path);
         invocation
-            .own_files
+            .side_files
             .iter()
             .chain(journal_path)
             .try_for_each(|path| output_paths.add_program_file(path))?;

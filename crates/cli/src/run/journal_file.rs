@@ -77,9 +77,10 @@ impl JournalFile {
 
     /// Returns the metadata of the file if it exists and the journal shows, without a request, that it is current.
     pub(super) fn unchanged_file(&self, transfer: &Transfer, path: &Path) -> Option<Metadata> {
-        let facts = transfer.entry.as_deref().map_or(Some(String::new()), facts_from_listing);
-        let (file, facts) = (regular_file(path)?, facts?);
-        let is_unchanged = self.journal.borrow().has(&name(transfer, path), &source(transfer), &facts, &file);
+        let version = transfer.entry.as_deref().map_or(Some(String::new()), listed_version);
+        let (file, version) = (regular_file(path)?, version?);
+        let is_unchanged =
+            self.journal.borrow().has(&name(transfer, path), &source(transfer), &version, &file);
         is_unchanged.then_some(file)
     }
 
@@ -90,8 +91,8 @@ impl JournalFile {
         let Some(entry) = transfer.entry.as_deref() else { return false };
         let Some(file) = regular_file(path) else { return false };
         let (name, source, journal) = (name(transfer, path), source(transfer), self.journal.borrow());
-        let may_be_current = match facts_from_listing(entry) {
-            Some(facts) => is_like_listed(&file, entry) && !journal.has(&name, &source, &facts, &file),
+        let may_be_current = match listed_version(entry) {
+            Some(version) => is_like_listed(&file, entry) && !journal.has(&name, &source, &version, &file),
             None => true,
         };
         may_be_current && journal.contains_source(&name, &source, &file)
@@ -107,17 +108,17 @@ impl JournalFile {
         let (name, sources) = (name(transfer, path), [source(transfer), unlisted_source(transfer).into()]);
         let listed = transfer.entry.as_deref().filter(|entry| is_listed_version(entry, meta, file.len()));
         let mut journal = self.journal.borrow_mut();
-        let is_recorded = possible_facts(meta, file.len())
+        let is_recorded = possible_versions(meta, file.len())
             .iter()
-            .any(|facts| sources.iter().any(|source| journal.has(&name, source, facts, &file)));
+            .any(|version| sources.iter().any(|source| journal.has(&name, source, version, &file)));
         let is_listed_differently = || {
             listed.is_some_and(|entry| is_like_listed(&file, entry) && has_time_and_size(&file, meta, entry))
                 && journal.contains_source(&name, &sources[0], &file)
         };
         let is_same = is_recorded || is_listed_differently();
-        if let (true, Some(facts)) = (is_same, listed.and_then(facts_from_listing)) {
+        if let (true, Some(version)) = (is_same, listed.and_then(listed_version)) {
             // The next run requests the metadata again if this line cannot be written.
-            let _ = journal.add(&name, &sources[0], &facts, &file);
+            let _ = journal.add(&name, &sources[0], &version, &file);
             self.new_lines.notify_one();
         }
         is_same
@@ -138,19 +139,19 @@ impl JournalFile {
     ) -> Option<Error> {
         let has_listed_size = report.listed_size.is_none_or(|size| size == file.len());
         let meta = report.meta.as_deref();
-        let (source, facts) = match transfer.entry.as_deref() {
+        let (source, version) = match transfer.entry.as_deref() {
             None => (source(transfer), String::new()),
             Some(entry) => {
                 let is_listed = has_listed_size && meta.is_none_or(|meta| may_be_listed(entry, meta));
-                let facts = facts_from_listing(entry).filter(|_| is_listed);
+                let version = listed_version(entry).filter(|_| is_listed);
                 let source = if is_listed { source(transfer) } else { unlisted_source(transfer).into() };
                 // `?` means that nothing is known about the version; the entry only records that this program created
                 // the file.
-                let facts = facts.or_else(|| facts_from_metadata(meta?, meta?.head.size));
-                (source, facts.unwrap_or_else(|| "?".to_owned()))
+                let version = version.or_else(|| version_of(meta?, meta?.head.size));
+                (source, version.unwrap_or_else(|| "?".to_owned()))
             }
         };
-        self.journal.borrow_mut().add(&name(transfer, path), &source, &facts, file).err()
+        self.journal.borrow_mut().add(&name(transfer, path), &source, &version, file).err()
     }
 
     /// Writes the lines of the finished files. Returns the error of the first write that fails.
@@ -192,13 +193,13 @@ fn has_password(url: &Url<'_>) -> bool {
 /// Returns the source of a file that is not the listed version, such as an error page with status 200 or an old version
 /// from a cache. The source includes the size and time in the listing, so the file is fetched again when they change.
 fn unlisted_source(transfer: &Transfer) -> String {
-    let listed = transfer.entry.as_deref().and_then(facts_from_listing).unwrap_or_default();
+    let listed = transfer.entry.as_deref().and_then(listed_version).unwrap_or_default();
     format!("{} {listed}", source(transfer))
 }
 
 /// Returns size and modification time from the listing, from which a change is detected, or `None` if the listing has
 /// no time. An article never changes, but its number may mean another article: its Message-ID replaces the time.
-fn facts_from_listing(entry: &FileEntry) -> Option<String> {
+fn listed_version(entry: &FileEntry) -> Option<String> {
     let rest = match (entry.content_id, entry.modified) {
         (Some(id), _) => format!("article {id:016x}"),
         (None, Some(modified)) if entry.modified_nanoseconds > 0 => {
@@ -222,20 +223,20 @@ fn has_other_length(file: &Metadata, meta: &Meta) -> bool {
     size.is_some_and(|size| size != file.len()) && !has_content_coding(meta)
 }
 
-/// Returns the `facts` by which the journal may have recorded the version that `meta` describes, for a file of
-/// `file_size` bytes. If the version has a strong entity tag, the facts may have a size although `meta` has none, or
+/// Returns the texts by which the journal may have recorded the version that `meta` describes, for a file of
+/// `file_size` bytes. If the version has a strong entity tag, the text may have a size although `meta` has none, or
 /// the other way round: the responses to GET and to HEAD may differ in that.
-fn possible_facts(meta: &Meta, file_size: u64) -> Vec<String> {
+fn possible_versions(meta: &Meta, file_size: u64) -> Vec<String> {
     let size = meta.head.size;
     let other_size = if size.is_none() { Some(file_size) } else { None };
     let has_strong_tag = matches!(meta.validator, Some(Validator::ETag(_)));
     let sizes = [Some(size), has_strong_tag.then_some(other_size)];
-    sizes.into_iter().flatten().filter_map(|size| facts_from_metadata(meta, size)).collect()
+    sizes.into_iter().flatten().filter_map(|size| version_of(meta, size)).collect()
 }
 
 /// Returns `size`, and modification time and validator from the metadata of the object, or `None` if it has neither time
 /// nor validator. The Message-ID of an article replaces them.
-fn facts_from_metadata(meta: &Meta, size: Option<u64>) -> Option<String> {
+fn version_of(meta: &Meta, size: Option<u64>) -> Option<String> {
     let size = size.map_or_else(|| "-".to_owned(), |size| size.to_string());
     if let Some(id) = meta.content_id {
         return Some(format!("{size} article {id:016x}"));

@@ -18,7 +18,9 @@ use super::metadata::{may_be_available, request_metadata};
 use super::output_format::with_output_format;
 use super::output_paths::Reserved;
 use super::refused_response::reject_error;
-use super::{checksum, copies, document_facts, dry_run, header_files, not_fetchable, notes, output, session};
+use super::{
+    checksum, copies, document_metadata, dry_run, header_files, not_fetchable, notes, output, session,
+};
 use crate::job::{Output, Transfer};
 use crate::render;
 use crate::render::progress::{ProgressMode, TransferProgress};
@@ -38,7 +40,7 @@ pub(super) async fn run_transfer(
         true => Some(run.stdout_lock.lock(report.number, permit.as_deref()).await),
         false => None,
     };
-    report.listed_size = document_facts::listed_size(transfer, &request);
+    report.listed_size = document_metadata::listed_size(transfer, &request);
     let result = run_stages(run, transfer, request, permit, report).await;
     run.open_files.borrow_mut().remove(&report.number);
     run.output_paths.end(report.number);
@@ -101,7 +103,7 @@ async fn run_stages(
         file => file,
     };
     let response = run.fetcher.fetch(request.resuming(resume)).await?;
-    let mut response = document_facts::with_listed_size(response, report);
+    let mut response = document_metadata::with_listed_size(response, report);
     report.meta = Some(response.meta.clone());
     header_files::dump_header(&response.meta, report.number, run)?;
     let file = reject_error(&mut response, file, transfer, run, report).await?;
@@ -109,7 +111,7 @@ async fn run_stages(
         response.content = Content::Unchanged;
         notes::note_unreadable_date(transfer, run);
     }
-    let expected = document_facts::check(transfer, &response, expected, run)?;
+    let expected = document_metadata::check(transfer, &response, expected, run)?;
     if record_redirect(transfer, &response.meta, report) {
         return Ok(());
     }
@@ -312,8 +314,8 @@ async fn fetch_in_segments(
     if record_redirect(transfer, &meta, report) {
         return Ok(None);
     }
-    document_facts::check_size(transfer, &meta)?;
-    let expected = expected.or_else(|| document_facts::digest_to_check(&meta, run));
+    document_metadata::check_size(transfer, &meta)?;
+    let expected = expected.or_else(|| document_metadata::digest_to_check(&meta, run));
     if expected.is_some() {
         let copies = copies::requests(transfer, &meta, run);
         let observed = copies.into_iter().map(|request| with_observer(request, run, report)).collect();

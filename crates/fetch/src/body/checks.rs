@@ -27,7 +27,7 @@ impl Body {
 
     /// Reports more bytes than announced as `Code::Truncated` instead of a protocol violation, because the server may
     /// have ignored the requested offset. No byte is valid then.
-    pub(crate) const fn rejecting_other_offset(mut self) -> Self {
+    pub(crate) const fn reporting_surplus_as_truncated(mut self) -> Self {
         self.surplus = Surplus::OtherOffset;
         self
     }

@@ -1,7 +1,7 @@
 //! The journal of finished files of a batch or mirror, so that the next run fetches only missing files: one line for
 //! each file, written after the file was renamed to its final name.
 //!
-//! The `facts` of a line are a text that identifies the version of the object: its size, modification time and validator,
+//! The version of a line (`facts`) is a text that identifies the version of the object: its size, modification time and validator,
 //! as the listing or the response reported them. A line is valid while the file has the recorded size and modification time. A `synced` line records that the file
 //! system was synced, so that the files of the lines before it survive a power failure. After a reboot, lines after the
 //! last `synced` line are ignored.
@@ -138,7 +138,7 @@ impl Journal {
         let (mut last, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
         while let Some(line) = lines.next()? {
             if let Some(entry) = Entry::from_line(&line)
-                && self.done.contains(self.hasher.digest_without_facts(&entry))
+                && self.done.contains(self.hasher.digest_without_version(&entry))
             {
                 let mut line = Vec::new();
                 entry.write_line(&mut line)?;
@@ -214,16 +214,16 @@ impl Journal {
         self.has_earlier_entries
     }
 
-    /// Returns `true` if an earlier run fetched the file at `path` from `source` with these facts, and it is unchanged
+    /// Returns `true` if an earlier run fetched the file at `path` from `source` in this version, and it is unchanged
     /// since.
-    pub fn has(&self, path: &str, source: &str, facts: &str, file: &Metadata) -> bool {
-        self.done.contains(self.hasher.line_digest(&Entry::new(path, source, facts, file)))
+    pub fn has(&self, path: &str, source: &str, version: &str, file: &Metadata) -> bool {
+        self.done.contains(self.hasher.line_digest(&Entry::new(path, source, version, file)))
     }
 
     /// Returns `true` if an earlier run fetched the file at `path` from `source` and it is unchanged since. Facts are not
     /// compared.
     pub fn contains_source(&self, path: &str, source: &str, file: &Metadata) -> bool {
-        self.done.contains(self.hasher.digest_without_facts(&Entry::new(path, source, "", file)))
+        self.done.contains(self.hasher.digest_without_version(&Entry::new(path, source, "", file)))
     }
 
     /// Records that `path` is finished. The line is written by [`Self::flush`], or together with others when there are
@@ -231,11 +231,11 @@ impl Journal {
     ///
     /// # Errors
     /// [`Code::SinkFailed`] if lines cannot be written. After that, nothing is recorded.
-    pub fn add(&mut self, path: &str, source: &str, facts: &str, file: &Metadata) -> Result<(), Error> {
+    pub fn add(&mut self, path: &str, source: &str, version: &str, file: &Metadata) -> Result<(), Error> {
         if self.is_read_only {
             return Ok(());
         }
-        let entry = Entry::new(path, source, facts, file);
+        let entry = Entry::new(path, source, version, file);
         if self.has_earlier_entries && self.done.contains(self.hasher.line_digest(&entry)) {
             return Ok(());
         }
@@ -379,15 +379,15 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("journal");
         fs::write(dir.path().join("a"), "a").expect("a file");
-        let facts = fs::metadata(dir.path().join("a")).expect("facts");
+        let metadata = fs::metadata(dir.path().join("a")).expect("metadata");
         let mut journal = Journal::open(&path, "x", true).expect("a journal");
         let full = File::options().write(true).open("/dev/full").expect("a device");
         let file = std::mem::replace(&mut journal.file, Arc::new(full));
-        journal.add("a", "s", "f", &facts).expect("it is written later");
+        journal.add("a", "s", "f", &metadata).expect("it is written later");
         assert_eq!(journal.flush().expect_err("no space").code(), Code::SinkFailed);
         // There is space again.
         journal.file = file;
-        journal.add("a", "s", "f", &facts).expect("nothing is recorded");
+        journal.add("a", "s", "f", &metadata).expect("nothing is recorded");
         journal.flush().expect("nothing is written");
         journal.sync();
         drop(journal);
@@ -401,12 +401,12 @@ mod tests {
         let mut text = format!("{}\n", json!({ "journal": "x", "boot": boot }));
         for (index, name) in files.iter().enumerate() {
             fs::write(directory.join(name), name).expect("a file");
-            let facts = fs::metadata(directory.join(name)).expect("facts");
+            let metadata = fs::metadata(directory.join(name)).expect("metadata");
             if index == synced && synced > 0 {
                 text += &format!("{}\n", json!({ "synced": synced }));
             }
             let mut line = Vec::new();
-            Entry::new(name, "s", "f", &facts).write_line(&mut line).expect("memory");
+            Entry::new(name, "s", "f", &metadata).write_line(&mut line).expect("memory");
             text += str::from_utf8(&line).expect("JSON");
         }
         fs::write(&path, text).expect("a journal");
@@ -414,7 +414,7 @@ mod tests {
     }
 
     fn has(journal: &Journal, directory: &Path, name: &str) -> bool {
-        journal.has(name, "s", "f", &fs::metadata(directory.join(name)).expect("facts"))
+        journal.has(name, "s", "f", &fs::metadata(directory.join(name)).expect("metadata"))
     }
 
     #[test]
@@ -423,19 +423,21 @@ mod tests {
         let path = directory.path().join("journal");
         let file = directory.path().join("a");
         fs::write(&file, "1").expect("a file");
-        let facts = fs::metadata(&file).expect("facts");
+        let metadata = fs::metadata(&file).expect("metadata");
         let mut journal = Journal::open(&path, "x", true).expect("a journal");
-        assert!(!journal.has("a", "s", "f", &facts));
-        journal.add("a", "s", "f", &facts).expect("a line");
-        journal.add("a", "s", "f", &facts).expect("no line");
+        assert!(!journal.has("a", "s", "f", &metadata));
+        journal.add("a", "s", "f", &metadata).expect("a line");
+        journal.add("a", "s", "f", &metadata).expect("no line");
         assert!(Journal::open(&path, "x", true).is_err(), "one process at a time");
         journal.sync();
         drop(journal);
         let mut journal = Journal::open(&path, "x", true).expect("a journal");
-        assert!(journal.has("a", "s", "f", &facts) && !journal.has("b", "s", "f", &facts));
-        assert!(!journal.has("a", "s", "g", &facts));
-        assert!(journal.contains_source("a", "s", &facts) && !journal.contains_source("a", "t", &facts));
-        assert!(journal.finished().expect("files")["a"].is_unchanged(&facts));
+        assert!(journal.has("a", "s", "f", &metadata) && !journal.has("b", "s", "f", &metadata));
+        assert!(!journal.has("a", "s", "g", &metadata));
+        assert!(
+            journal.contains_source("a", "s", &metadata) && !journal.contains_source("a", "t", &metadata)
+        );
+        assert!(journal.finished().expect("files")["a"].is_unchanged(&metadata));
         fs::write(&file, "12").expect("a file");
         assert!(!has(&journal, directory.path(), "a"), "the file is another one");
         drop(journal);
@@ -443,7 +445,7 @@ mod tests {
             assert!(Journal::open(&path, "y", keeps_entries).is_err(), "it is of something else");
         }
         let journal = Journal::open(&path, "x", false).expect("a new one");
-        assert!(!journal.has("a", "s", "f", &facts));
+        assert!(!journal.has("a", "s", "f", &metadata));
         journal.remove();
         assert!(!path.exists());
     }
@@ -475,19 +477,19 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let (path, file) = (directory.path().join("journal"), directory.path().join("a"));
         fs::write(&file, "1").expect("a file");
-        let facts = fs::metadata(&file).expect("facts");
+        let metadata = fs::metadata(&file).expect("metadata");
         let mut journal = Journal::open(&path, "x", true).expect("a journal");
         for number in 0..MIN_SUPERSEDED_LINES + 10 {
-            journal.add("a", "s", &number.to_string(), &facts).expect("a line");
+            journal.add("a", "s", &number.to_string(), &metadata).expect("a line");
         }
         drop(journal);
-        let before = fs::metadata(&path).expect("facts").len();
+        let before = fs::metadata(&path).expect("metadata").len();
         drop(Journal::open(&path, "x", true).expect("a journal"));
-        assert!(fs::metadata(&path).expect("facts").len() < before / 100);
+        assert!(fs::metadata(&path).expect("metadata").len() < before / 100);
         let journal = Journal::open(&path, "x", true).expect("a journal");
         assert!(
-            journal.has("a", "s", &(MIN_SUPERSEDED_LINES + 9).to_string(), &facts)
-                && !journal.has("a", "s", "0", &facts)
+            journal.has("a", "s", &(MIN_SUPERSEDED_LINES + 9).to_string(), &metadata)
+                && !journal.has("a", "s", "0", &metadata)
         );
         assert!(Journal::open(&path, "x", true).is_err(), "it is locked as before");
     }
@@ -518,14 +520,14 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("journal");
         fs::write(directory.path().join("a"), "a").expect("a file");
-        let facts = fs::metadata(directory.path().join("a")).expect("facts");
+        let metadata = fs::metadata(directory.path().join("a")).expect("metadata");
         for size in [1, 300, 1_000_000] {
             fs::write(&path, vec![0; size]).expect("a journal");
             let journal = Journal::open_read_only(&path, "x").expect("a journal").expect("an existing one");
             assert!(!journal.has_earlier_entries());
             let mut journal = Journal::open(&path, "x", true).expect("a journal");
             assert!(!journal.has_earlier_entries());
-            journal.add("a", "s", "f", &facts).expect("a line");
+            journal.add("a", "s", "f", &metadata).expect("a line");
             drop(journal);
             let journal = Journal::open(&path, "x", true).expect("a journal");
             assert!(has(&journal, directory.path(), "a"), "{size}");
@@ -568,8 +570,8 @@ mod tests {
             assert_eq!(fs::read(&path).expect("a journal"), &text[..end], "a reader does not write");
             let mut journal = Journal::open(&path, "x", true).expect("a journal");
             assert!(has(&journal, directory.path(), "a") && !has(&journal, directory.path(), "b"), "{end}");
-            let facts = fs::metadata(directory.path().join("b")).expect("facts");
-            journal.add("b", "s", "f", &facts).expect("a line");
+            let metadata = fs::metadata(directory.path().join("b")).expect("metadata");
+            journal.add("b", "s", "f", &metadata).expect("a line");
             drop(journal);
             let journal = Journal::open(&path, "x", true).expect("a journal");
             assert!(has(&journal, directory.path(), "b"), "{end}");

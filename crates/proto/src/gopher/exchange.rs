@@ -3,9 +3,9 @@
 use bytes::Bytes;
 
 use super::dot_stuffing::{LastBytes, ends_with_terminator};
+use super::error_response::ErrorResponseReader;
 use super::item::ServerAddress;
 use super::reader::{ParsedPart, Reader, ResponseKind};
-use super::refusal::ErrorResponseReader;
 use super::refusal_detector::RefusalDetector;
 use super::response_framing::{Chunk, ResponseEnd, ResponseFraming};
 use super::sniff::{Detection, sniff};

@@ -7,7 +7,7 @@ use crate::html_tokens::text_of;
 use crate::{Entry, EntryKind};
 
 /// Maximum number of bytes before and after a link that are searched for time and size.
-pub(super) const MAX_FACTS_BYTES: usize = 512;
+pub(super) const MAX_METADATA_BYTES: usize = 512;
 
 /// A link and the text around it.
 pub(super) struct OpenRow {
@@ -72,9 +72,9 @@ impl LineStart {
     }
 }
 
-/// Appends the part of a text that fits into [`MAX_FACTS_BYTES`].
+/// Appends the part of a text that fits into [`MAX_METADATA_BYTES`].
 pub(super) fn push_limited(target: &mut String, text: &[u8]) {
-    let remaining = MAX_FACTS_BYTES.saturating_sub(target.len());
+    let remaining = MAX_METADATA_BYTES.saturating_sub(target.len());
     target.push_str(&text_of(&text[..text.len().min(remaining)]));
 }
 

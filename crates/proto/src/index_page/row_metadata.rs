@@ -7,7 +7,7 @@ use crate::calendar::to_timestamp;
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// The facts found in a text.
+/// The time and size found in a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct RowMetadata {
     /// The modification time in seconds since 1970-01-01, read as UTC.

@@ -21,7 +21,7 @@ use crate::gateway_request::{GatewayRequest, is_search_form};
 use crate::media_type::{essence, is_shown, media_type, text_charset};
 use crate::pages;
 use crate::request_head::{HeadFault, RequestHead};
-use crate::request_target::AskedUrl;
+use crate::request_target::RequestedUrl;
 use crate::security_headers::ContentOrigin;
 use crate::shared::Shared;
 
@@ -30,18 +30,18 @@ mod http_answer;
 
 use byte_range::{fetch_without_range, unsatisfied_range, with_known_range, with_range};
 
-/// Fetches the object that `asked` names for `client`.
+/// Fetches the object that `requested` names for `client`.
 pub(super) async fn fetch(
     shared: &Arc<Shared>,
     client: IpAddr,
     head: &RequestHead,
-    asked: &AskedUrl,
+    requested: &RequestedUrl,
 ) -> Result<Answer, Error> {
-    let GatewayRequest { url, request, login } = GatewayRequest::new(shared, client, head, asked)?;
+    let GatewayRequest { url, request, login } = GatewayRequest::new(shared, client, head, requested)?;
     if is_search_form(&url) {
-        return Ok(Answer::page(StatusCode::OK, pages::search::search_page(asked.form, &url)));
+        return Ok(Answer::page(StatusCode::OK, pages::search::search_page(requested.form, &url)));
     }
-    let key = cache_key(shared, head, asked, &request, login.as_ref());
+    let key = cache_key(shared, head, requested, &request, login.as_ref());
     let fetcher = shared.fetchers.fetcher_for(request.url(), login)?;
     if fetcher.support(request.url()) != SchemeSupport::BuiltIn {
         let detail = format!("the scheme {} is not supported", url.scheme_name());
@@ -49,12 +49,12 @@ pub(super) async fn fetch(
     }
     if let Some((cache, key)) = key {
         let fetch = CachedFetch { cache, fetcher: &fetcher, request: &request, head, key };
-        return cached_answer(shared, head, asked, &url, fetch).await;
+        return cached_answer(shared, head, requested, &url, fetch).await;
     }
     if shared.cache.is_some() && wants_stored_only(head) && !matches!(url, Url::File(_)) {
         return Ok(not_stored_answer(head, CacheMark::NotStored));
     }
-    let answer = uncached_answer(shared, head, asked, &url, &fetcher, &request).await?;
+    let answer = uncached_answer(shared, head, requested, &url, &fetcher, &request).await?;
     let answer = if head.method == "HEAD" { without_stream(answer) } else { answer };
     Ok(if shared.cache.is_some() { CacheMark::Bypassed.add_to(answer) } else { answer })
 }
@@ -63,21 +63,21 @@ pub(super) async fn fetch(
 fn cache_key<'s>(
     shared: &'s Shared,
     head: &RequestHead,
-    asked: &AskedUrl,
+    requested: &RequestedUrl,
     request: &Request,
     login: Option<&Credential>,
 ) -> Option<(&'s Arc<Cache>, String)> {
     let cache = shared.cache.as_ref()?;
     let has_login = shared.fetchers.has_login_for(request.url());
     let key = cache.key_for(request.url(), head, login)?;
-    (asked.fields.is_empty() && !has_login).then_some((cache, key))
+    (requested.fields.is_empty() && !has_login).then_some((cache, key))
 }
 
 /// Answers with the cache.
 async fn cached_answer(
     shared: &Arc<Shared>,
     head: &RequestHead,
-    asked: &AskedUrl,
+    requested: &RequestedUrl,
     url: &Url<'static>,
     fetch: CachedFetch<'_>,
 ) -> Result<Answer, Error> {
@@ -98,7 +98,7 @@ async fn cached_answer(
         Err(error) => return Err(error),
     };
     let (response, range) = with_known_range(fetcher, request, response, range).await?;
-    Ok(mark.add_to(answer(shared, head, asked, url, response, range).await?))
+    Ok(mark.add_to(answer(shared, head, requested, url, response, range).await?))
 }
 
 /// Returns the answer for a client that wants a stored object, if there is none.
@@ -111,7 +111,7 @@ fn not_stored_answer(head: &RequestHead, mark: CacheMark) -> Answer {
 async fn uncached_answer(
     shared: &Arc<Shared>,
     head: &RequestHead,
-    asked: &AskedUrl,
+    requested: &RequestedUrl,
     url: &Url<'static>,
     fetcher: &Fetcher,
     request: &Request,
@@ -120,28 +120,28 @@ async fn uncached_answer(
     let response = match fetcher.fetch(request.clone()).await {
         Err(error) if error.code() == Code::RangeRefused => {
             match fetch_without_range(fetcher, request, head, error).await? {
-                Ok(response) => return answer(shared, head, asked, url, response, None).await,
+                Ok(response) => return answer(shared, head, requested, url, response, None).await,
                 Err(size) => return Ok(unsatisfied_range(size)),
             }
         }
         fetched => fetched?,
     };
     let (response, range) = with_known_range(fetcher, request, response, range).await?;
-    answer(shared, head, asked, url, response, range).await
+    answer(shared, head, requested, url, response, range).await
 }
 
 /// Maps the response to an answer.
 async fn answer(
     shared: &Arc<Shared>,
     head: &RequestHead,
-    asked: &AskedUrl,
+    requested: &RequestedUrl,
     url: &Url<'static>,
     response: Response,
     range: Option<ByteRange>,
 ) -> Result<Answer, Error> {
     let Response { meta, content, status_error, .. } = response;
     if let Url::Http(_) = meta.url {
-        return http_answer::http_answer(shared, head, asked.form, *meta, content, status_error).await;
+        return http_answer::http_answer(shared, head, requested.form, *meta, content, status_error).await;
     }
     if fails_precondition(head, meta.head.modified) {
         let detail = "the object is not the version that If-Match or If-Unmodified-Since requires";
@@ -156,11 +156,13 @@ async fn answer(
             Ok(with_validators(Answer::new(StatusCode::NOT_MODIFIED, ContentOrigin::Sandboxed), &meta))
         }
         Content::Head => Ok(head_answer(url, &meta)),
-        Content::Listing(listing) => pages::listing_answer(shared, asked, url, &meta, listing).await,
+        Content::Listing(listing) => pages::listing_answer(shared, requested, url, &meta, listing).await,
         Content::Advice(advice) => {
-            Ok(Answer::page(StatusCode::OK, pages::advice::advice_page(asked.form, url, &advice)))
+            Ok(Answer::page(StatusCode::OK, pages::advice::advice_page(requested.form, url, &advice)))
         }
-        Content::Body(body) if is_article_page(head, asked, &meta) => article_answer(asked, url, body).await,
+        Content::Body(body) if is_article_page(head, requested, &meta) => {
+            article_answer(requested, url, body).await
+        }
         Content::Body(mut body) => {
             let length = body.expected();
             let first = body.chunk().await?;
@@ -177,8 +179,10 @@ fn is_unchanged(head: &RequestHead, meta: &Meta) -> bool {
 }
 
 /// Returns `true` if a news article is shown as a page: for people, unless they ask for its source.
-fn is_article_page(head: &RequestHead, asked: &AskedUrl, meta: &Meta) -> bool {
-    matches!(meta.url, Url::News(_) | Url::Nntp(_)) && head.accepts_html() && asked.field("source").is_none()
+fn is_article_page(head: &RequestHead, requested: &RequestedUrl, meta: &Meta) -> bool {
+    matches!(meta.url, Url::News(_) | Url::Nntp(_))
+        && head.accepts_html()
+        && requested.field("source").is_none()
 }
 
 /// Returns the answer with an object of a protocol other than http.

@@ -17,7 +17,7 @@ use crate::answer::Answer;
 use crate::field_text::display_text;
 use crate::link::Form;
 use crate::newsgroup_url::is_newsgroup;
-use crate::request_target::AskedUrl;
+use crate::request_target::RequestedUrl;
 use crate::shared::Shared;
 
 /// The size of a chunk of a page, in bytes.
@@ -39,12 +39,12 @@ pub(super) struct Place {
 /// The error of its first entry: later ones are shown in the page.
 pub(crate) async fn listing_answer(
     shared: &Shared,
-    asked: &AskedUrl,
+    requested: &RequestedUrl,
     url: &Url<'static>,
     meta: &Meta,
     mut listing: Listing,
 ) -> Result<Answer, Error> {
-    let place = Place { form: asked.form, url: url.clone() };
+    let place = Place { form: requested.form, url: url.clone() };
     let first = listing.next().await?;
     let shown = url.redacted().to_string();
     if let Some(form) = first.as_ref().and_then(|entry| ask_form::attributes_page(&place, entry, &shown)) {
@@ -57,7 +57,7 @@ pub(crate) async fn listing_answer(
     }
     let (render, frame) = list_of(url, first.as_ref());
     let title = title_of(url);
-    let shell = Shell::of_url(&title, asked.form, url, &shown);
+    let shell = Shell::of_url(&title, requested.form, url, &shown);
     let notes = meta.notes.iter().map(|note| display_text(note.as_bytes()));
     let (before, after) = shell.split_page(&html! {
         h1 { (title) }

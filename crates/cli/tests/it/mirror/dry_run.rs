@@ -84,12 +84,12 @@ fn dry_run_of_delete_names_files_and_keeps_them() {
 
 #[test]
 fn dry_run_of_delete_names_files_of_a_directory_only_if_it_would_be_replaced() {
-    for (own_files, expected) in [(&[][..], "delete d/1\n"), (&["d/mine"], "")] {
+    for (side_files, expected) in [(&[][..], "delete d/1\n"), (&["d/mine"], "")] {
         let (source, target) = (temp_dir(), temp_dir());
         write_file(source.path(), "d/1", "1");
         write_file(source.path(), "z", "z");
         mirror_directory(source.path(), target.path(), "").assert_exit(0);
-        own_files.iter().for_each(|name| write_file(target.path(), name, "mine"));
+        side_files.iter().for_each(|name| write_file(target.path(), name, "mine"));
         fs::remove_dir_all(source.path().join("d")).expect("a directory");
         write_file(source.path(), "d", "file");
         let text = mirror_directory(source.path(), target.path(), "--dry-run --delete").stdout_text();

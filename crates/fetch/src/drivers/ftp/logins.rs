@@ -61,14 +61,15 @@ impl LoginAttempt {
     /// connection. If others are logging in, waits for their replies, for 10 seconds at most.
     pub(super) async fn await_other_logins(mut self, deadline: &Deadline) -> bool {
         self.end();
-        let outcome = deadline.bound_probe(MAX_WAIT, Phase::Reply, async { Ok(self.others_outcome().await) });
+        let outcome =
+            deadline.bound_probe(MAX_WAIT, Phase::Reply, async { Ok(self.is_accepted_elsewhere().await) });
         matches!(outcome.await, Ok(Some(true)))
     }
 
     /// Waits until one of the logins that are pending now is accepted, or all have ended. Returns `true` if the server
     /// has accepted the login on any connection. Logins that begin later are not awaited: if this login was one too
     /// many, the server had accepted another one before.
-    async fn others_outcome(&self) -> bool {
+    async fn is_accepted_elsewhere(&self) -> bool {
         let others = {
             let pending = self.logins.pending.lock().unwrap_or_else(PoisonError::into_inner);
             pending.get(&self.key).cloned().unwrap_or_default()

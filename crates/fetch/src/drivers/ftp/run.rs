@@ -140,7 +140,7 @@ async fn build_response(
         Operation::Retrieve { transfer_type, .. } => {
             let body = transfer.into_body(transfer_type, expected, stop, announced);
             Content::Body(match plan.is_partial() {
-                true => body.rejecting_other_offset(),
+                true => body.reporting_surplus_as_truncated(),
                 false => body.accepting_growth(),
             })
         }

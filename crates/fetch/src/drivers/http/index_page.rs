@@ -42,7 +42,7 @@ pub(super) fn index_page_listing(plan: &HttpPlan, response: Response) -> Result<
         rule: plan.options.index_rule,
         kept: kept.clone(),
         other_links: other_links.clone(),
-        facts: Some((size, validator)),
+        size_and_validator: Some((size, validator)),
         terminator_check: terminator_check.clone(),
     };
     let listing = Listing::new(page).with_terminator_check(proof, terminator_check);
@@ -68,7 +68,7 @@ struct PageEntries {
     /// Receives the links that are no entries.
     other_links: Arc<OnceLock<OtherLinks>>,
     /// The size and validator of the response.
-    facts: Option<(Option<u64>, Option<Validator>)>,
+    size_and_validator: Option<(Option<u64>, Option<Validator>)>,
     /// Records that the page was truncated.
     terminator_check: TerminatorCheck,
 }
@@ -118,7 +118,7 @@ impl PageEntries {
         if page.content.trim_ascii().is_empty() {
             return PageState::Parsing(page);
         }
-        if let Some((size, validator)) = self.facts.take() {
+        if let Some((size, validator)) = self.size_and_validator.take() {
             // The page is kept only once, so the cell is empty.
             let _ = self.kept.set(KeptPage { content: page.content.clone(), size, validator });
         }

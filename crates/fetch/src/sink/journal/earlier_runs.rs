@@ -11,7 +11,7 @@ use super::line_hasher::LineHasher;
 /// The lines of earlier runs.
 pub(super) struct EarlierRuns<'m> {
     hasher: &'m LineHasher,
-    /// The digests of each line, with and without its facts.
+    /// The digests of each line, with and without its version.
     pub(super) digests: Vec<[u128; 2]>,
     /// Hashes of the paths of all files.
     pub(super) paths: HashSet<u64>,

@@ -14,15 +14,15 @@ pub(super) type FileTime = (i64, i64);
 pub(super) struct Entry<'a> {
     pub(super) path: &'a str,
     pub(super) source: &'a str,
-    pub(super) facts: &'a str,
+    pub(super) version: &'a str,
     pub(super) size: u64,
     /// The modification time; `None` if the line has no valid one.
     pub(super) modified: Option<FileTime>,
 }
 
 impl<'a> Entry<'a> {
-    pub(super) fn new(path: &'a str, source: &'a str, facts: &'a str, file: &Metadata) -> Self {
-        Self { path, source, facts, size: file.len(), modified: Some(modified(file)) }
+    pub(super) fn new(path: &'a str, source: &'a str, version: &'a str, file: &Metadata) -> Self {
+        Self { path, source, version, size: file.len(), modified: Some(modified(file)) }
     }
 
     /// Returns the entry of a line, or `None` if the line is of another kind.
@@ -30,7 +30,7 @@ impl<'a> Entry<'a> {
         Some(Self {
             path: Text::or_empty(Some(line.path.as_ref()?)),
             source: Text::or_empty(line.source.as_ref()),
-            facts: Text::or_empty(line.facts.as_ref()),
+            version: Text::or_empty(line.version.as_ref()),
             size: line.size.unwrap_or_default(),
             modified: parse_time(Text::or_empty(line.changed.as_ref())),
         })
@@ -46,7 +46,7 @@ impl<'a> Entry<'a> {
             write!(buffer, "{seconds}.{nanoseconds:09}")?;
         }
         buffer.extend_from_slice(b"\"");
-        for (name, text) in [("facts", self.facts), ("path", self.path), ("source", self.source)] {
+        for (name, text) in [("facts", self.version), ("path", self.path), ("source", self.source)] {
             write!(buffer, ",\"{name}\":")?;
             serde_json::to_writer(&mut *buffer, text)?;
         }
@@ -75,7 +75,7 @@ mod tests {
             ("\"quoted\"\\ \u{1}\n\u{e4}", Some((-1, 999_999_999))),
             ("", None),
         ] {
-            let entry = Entry { path: text, source: text, facts: text, size: u64::MAX, modified };
+            let entry = Entry { path: text, source: text, version: text, size: u64::MAX, modified };
             let mut line = Vec::new();
             entry.write_line(&mut line).expect("memory");
             assert!(line.ends_with(b"}\n") && !line[..line.len() - 1].contains(&b'\n'));

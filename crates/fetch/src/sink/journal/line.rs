@@ -17,7 +17,8 @@ pub(super) struct Line<'a> {
     /// The path of a finished file.
     pub(super) path: Option<Text<'a>>,
     pub(super) source: Option<Text<'a>>,
-    pub(super) facts: Option<Text<'a>>,
+    /// The version of the object that the file has.
+    pub(super) version: Option<Text<'a>>,
     pub(super) changed: Option<Text<'a>>,
     pub(super) size: Option<u64>,
 }
@@ -53,7 +54,7 @@ impl<'de> Visitor<'de> for LineVisitor {
                 "synced" => line.synced = Some(members.next_value()?),
                 "path" => line.path = Some(members.next_value()?),
                 "source" => line.source = Some(members.next_value()?),
-                "facts" => line.facts = Some(members.next_value()?),
+                "facts" => line.version = Some(members.next_value()?),
                 "changed" => line.changed = Some(members.next_value()?),
                 "size" => line.size = Some(members.next_value()?),
                 _ => drop(members.next_value::<IgnoredAny>()?),

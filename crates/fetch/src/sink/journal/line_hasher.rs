@@ -9,10 +9,10 @@ use super::entry::Entry;
 pub(super) struct LineHasher(RandomState, RandomState);
 
 impl LineHasher {
-    /// Returns the digest of an entry, and its digest without the facts.
+    /// Returns the digest of an entry, and its digest without the version.
     pub(super) fn digests(&self, entry: &Entry<'_>) -> [u128; 2] {
-        let without_facts = self.digest_without_facts(entry);
-        [self.digest_of(&(without_facts, entry.facts)), without_facts]
+        let without_version = self.digest_without_version(entry);
+        [self.digest_of(&(without_version, entry.version)), without_version]
     }
 
     /// Returns the digest of an entry.
@@ -21,9 +21,9 @@ impl LineHasher {
         digest
     }
 
-    /// Returns the digest of an entry without its facts.
-    pub(super) fn digest_without_facts(&self, entry: &Entry<'_>) -> u128 {
-        let Entry { path, source, facts: _, size, modified } = entry;
+    /// Returns the digest of an entry without its version.
+    pub(super) fn digest_without_version(&self, entry: &Entry<'_>) -> u128 {
+        let Entry { path, source, version: _, size, modified } = entry;
         self.digest_of(&(path, source, size, modified))
     }
 
