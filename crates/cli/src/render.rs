@@ -55,6 +55,7 @@ use terminal::field_bytes;
 pub(crate) use usage::print_clap_error;
 
 use crate::flags::Format;
+use crate::report::TransferReport;
 use crate::stall;
 
 /// The tracing target of received bytes, which only `--trace` writes.
@@ -100,10 +101,11 @@ pub(crate) fn print_error_json(error: &Error, url: &str) -> u8 {
     error.exit_status()
 }
 
-/// Prints the error of the URL `failed` and the alternative `url`, which is tried next.
-pub(crate) fn print_alternative(error: &Error, failed: &str, url: &str) {
-    let failed = error.url().map_or_else(|| mask_password(failed), str::to_owned);
-    print_stderr(&format!("fetch-url: {failed}: {error}; trying {} instead\n", mask_password(url)));
+/// Prints the error of a failed attempt and the URL that is tried next.
+pub(crate) fn print_alternative(error: &Error, report: &TransferReport, url: &str) {
+    let failed = error.url().map_or_else(|| mask_password(&report.url), str::to_owned);
+    let how = if report.has_shared_segments { "alone" } else { "instead" };
+    print_stderr(&format!("fetch-url: {failed}: {error}; trying {} {how}\n", mask_password(url)));
 }
 
 /// Returns the header, size and modification time of an object, for `-i` and `-D`. As text, the headers of the

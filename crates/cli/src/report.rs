@@ -49,6 +49,8 @@ pub(crate) struct TransferReport {
     /// For a redirected link of a mirror, the final URL on the same server; for an entry of an index page that is a
     /// directory, its URL. This transfer saves nothing; that URL is fetched as a separate link or directory.
     pub(crate) moved_to: Option<Url<'static>>,
+    /// Several servers shared the segments.
+    pub(crate) has_shared_segments: bool,
     /// Number of received bytes of the object.
     pub(crate) received: u64,
     /// The receipt of a successful transfer.
@@ -78,6 +80,7 @@ impl TransferReport {
             no_file: None,
             listed_size: None,
             moved_to: None,
+            has_shared_segments: false,
             received: 0,
             receipt: None,
             error: None,

@@ -147,6 +147,11 @@ impl Segments {
         Ok(Some(self))
     }
 
+    /// Returns `true` if [`with_copies`](Self::with_copies) added a server.
+    pub const fn has_copies(&self) -> bool {
+        self.object.sources.len() > 1
+    }
+
     /// Returns the metadata of the object.
     pub fn meta(&self) -> &Meta {
         self.object.meta()

@@ -30,6 +30,8 @@ pub(crate) struct Transfer {
     pub(crate) lease: Option<u64>,
     /// Other URLs of the same object, tried in order.
     pub(crate) alternatives: Vec<String>,
+    /// No server of another URL shares the segments.
+    pub(crate) is_alone: bool,
     /// The required checksum.
     pub(crate) checksum: Option<Checksum>,
     /// The file that is sent to the URL (`-T`).
@@ -52,6 +54,7 @@ impl Transfer {
             size: None,
             lease: None,
             alternatives: Vec::new(),
+            is_alone: false,
             checksum: None,
             upload: None,
             entry: None,

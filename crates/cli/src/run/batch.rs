@@ -6,7 +6,6 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use fetch_url::http;
 use fetch_url::internal::HostPermit;
 use fetch_url::mirror::UncertainKind;
 use fetch_url::news::UpcomingUrls;
@@ -123,7 +122,7 @@ impl Batch {
         }
     }
 
-    /// Runs a transfer. If it fails for a reason that is not local, tries the alternative URLs of the object in order.
+    /// Runs a transfer. If it fails for a reason that is not local, tries the URLs of the object in order.
     async fn run_with_alternatives(
         &self,
         number: usize,
@@ -140,21 +139,13 @@ impl Batch {
             }
             Err(error) => Some(error),
         };
-        let mut alternatives = transfer.alternatives.clone();
-        let meta = report.meta.as_ref().filter(|_| error.is_some());
-        // If the content of an error response is written, it is the result.
-        let meta = meta.filter(|meta| !copies::is_error(meta) || !self.run.options.writes_error_body);
-        let duplicates = meta.and_then(|meta| copies::duplicates(&transfer, meta, &self.run));
-        if let (Some(meta), Some(_)) = (meta, &duplicates) {
-            alternatives.extend(http::duplicates(meta));
-        }
-        for (index, url) in alternatives.iter().enumerate() {
-            let transfer =
-                duplicates.as_ref().filter(|_| index >= transfer.alternatives.len()).unwrap_or(&transfer);
+        let further =
+            error.as_ref().map(|error| copies::further_attempts(&transfer, error, &report, &self.run));
+        for other in further.unwrap_or_default() {
             let Some(failed) = error.as_ref().filter(|error| may_try_alternative(error)) else { break };
-            self.run.progress.suspend_while(|| render::print_alternative(failed, &report.url, url));
-            report = TransferReport::begin(number, url);
-            error = self.run_alternative(url, transfer, &mut report).await.err();
+            self.run.progress.suspend_while(|| render::print_alternative(failed, &report, &other.url));
+            report = TransferReport::begin(number, &other.url);
+            error = self.run_alternative(&other, &mut report).await.err();
         }
         if error.as_ref().is_some_and(may_be_directory_or_link)
             && let Some(why) = self.handle_non_file(&transfer)
@@ -184,16 +175,10 @@ impl Batch {
         run_transfer(&self.run, transfer, request, permit, report).await
     }
 
-    async fn run_alternative(
-        &self,
-        url: &str,
-        transfer: &Transfer,
-        report: &mut TransferReport,
-    ) -> Result<(), Error> {
-        let other = copies::with_url(transfer, url);
-        let request = self.run.options.request_for(&other, UpcomingUrls::default())?;
+    async fn run_alternative(&self, transfer: &Transfer, report: &mut TransferReport) -> Result<(), Error> {
+        let request = self.run.options.request_for(transfer, UpcomingUrls::default())?;
         let permit = self.run.host_limiter.acquire(request.url()).await.map(Arc::new);
-        run_transfer(&self.run, &other, request, permit, report).await
+        run_transfer(&self.run, transfer, request, permit, report).await
     }
 
     /// Runs the transfers of the objects that a URL stands for. Returns the exit status of the first one that failed.

@@ -320,6 +320,7 @@ async fn fetch_in_segments(
         let copies = copies::requests(transfer, &meta, run);
         let observed = copies.into_iter().map(|request| with_observer(request, run, report)).collect();
         segments = segments.with_copies(observed).await;
+        report.has_shared_segments = segments.has_copies();
     }
     let Some(segments) = segments.start().await? else { return Ok(Some(file)) };
     header_files::dump_header(&meta, report.number, run)?;

@@ -143,3 +143,54 @@ fn digest_and_duplicates_of_the_headers_are_used_for_segments() {
     assert!(fs::read(dir.path().join("f")).is_ok_and(|bytes| bytes == content()));
     assert_eq!((range_count(&one), range_count(&two)), (2, 2));
 }
+
+/// Serves `content` with the link to a duplicate and the digest of the right content.
+fn start_linked(content: Vec<u8>, duplicate: &str, etag: &str) -> HttpServer {
+    let headers = FileHeaders { etag: Some(format!("\"{etag}\"")), ..strong_etag_headers() };
+    let (digest, link) = (base64_sha256(&self::content()), format!("<{duplicate}>; rel=duplicate"));
+    let serve = move |request: &HttpRequest| {
+        let response = file_handler(content.clone(), headers.clone())(request);
+        response.header("Digest", format!("SHA-256={digest}")).header("Link", &link)
+    };
+    HttpServer::start(serve).expect("a server")
+}
+
+/// Returns content with a wrong byte in the first segment and one in the second.
+fn wrong_content() -> Vec<u8> {
+    let mut wrong = content();
+    wrong[200_000] ^= 1;
+    wrong[2_000_000] ^= 1;
+    wrong
+}
+
+#[test]
+fn each_url_of_a_line_is_tried_alone_if_the_shared_segments_have_a_wrong_checksum() {
+    let (good, bad) = (start_mirror(content(), "good"), start_mirror(wrong_content(), "bad"));
+    let bad_too = start_mirror(wrong_content(), "bad too");
+    for urls in [
+        vec![good.url("/o"), bad.url("/o")],
+        vec![bad.url("/o"), good.url("/o")],
+        vec![bad.url("/o"), bad_too.url("/o"), good.url("/o")],
+    ] {
+        let dir = temp_dir();
+        let result = run_line(dir.path(), &urls, true);
+        assert_fetched(dir.path(), &result);
+        result.assert_stderr_contains(&format!("trying {} alone", urls[0]));
+    }
+    let dir = temp_dir();
+    run_line(dir.path(), &[bad.url("/o"), bad_too.url("/o")], true).assert_exit(91);
+}
+
+#[test]
+fn url_is_tried_alone_if_the_segments_of_its_duplicates_have_a_wrong_checksum() {
+    let bad = start_mirror(wrong_content(), "bad");
+    let good = start_linked(content(), &bad.url("/o"), "good");
+    // Each alternative names a duplicate, which does not share its segments.
+    let named_bad = start_linked(wrong_content(), &good.url("/o"), "named bad");
+    for url in [good.url("/o"), named_bad.url("/o")] {
+        let dir = temp_dir();
+        let options = ["--segments", "4", "--metalink-over-http", "-o", "f", &url];
+        run_fetch_url_in(dir.path(), options).assert_exit(0);
+        assert!(fs::read(dir.path().join("f")).is_ok_and(|bytes| bytes == content()), "{url}");
+    }
+}
