@@ -1,20 +1,29 @@
 //! Masks secrets that a server repeats, in texts, URLs and errors.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use bytes::Bytes;
 use fetch_url_core::{Url, parse};
-use fetch_url_proto::text::mask_secret;
+use memchr::memmem;
 
 use super::secret::SecretBytes;
 use crate::Error;
 
-/// Returns `text` with every occurrence of a secret, as it is or percent-encoded, replaced by `***`.
+/// Returns `text` with every occurrence of a secret replaced by `***`. Each byte of a secret may be percent-encoded or
+/// not: servers encode different sets of bytes. The time grows with the length of the text, not with its content.
 pub(crate) fn mask_secrets(text: &[u8], secrets: &[SecretBytes]) -> Bytes {
-    secrets.iter().fold(Bytes::copy_from_slice(text), |text, secret| {
-        let text = mask_secret(&text, secret.expose());
-        mask_secret(&text, percent_encoded(secret.expose()).as_bytes())
-    })
+    if secrets.is_empty() {
+        return Bytes::copy_from_slice(text);
+    }
+    let decoded = DecodedText::new(text);
+    let ranges = secrets.iter().flat_map(|secret| {
+        let spelled = DecodedText::new(secret.expose()).bytes;
+        let encoded: Vec<_> = decoded.ranges(&spelled, text.len()).collect();
+        // A `%` before the secret can decode with its first bytes.
+        occurrences(text, secret.expose()).chain(encoded)
+    });
+    masked(text, ranges.collect())
 }
 
 /// Returns `text` with the secrets masked as by [`mask_secrets`].
@@ -40,14 +49,65 @@ pub(crate) fn mask_secrets_in_url<'u>(
     parsed.map_or(Cow::Borrowed(url), Cow::Owned)
 }
 
-/// Returns the bytes as a component of a URL: all but unreserved characters are percent-encoded (RFC 3986 §2.1).
-fn percent_encoded(bytes: &[u8]) -> String {
-    let encode = |&byte: &u8| match byte {
-        b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    bytes.iter().map(encode).collect()
+/// A text without its percent-encoding, in which all spellings of the same bytes are equal.
+#[derive(Default)]
+struct DecodedText {
+    bytes: Vec<u8>,
+    /// The offset of each byte in the text.
+    offsets: Vec<usize>,
+}
+
+impl DecodedText {
+    /// Decodes `%XX`, also where it is encoded again. A space is decoded to the `+` by which forms encode it.
+    fn new(text: &[u8]) -> Self {
+        let mut decoded = Self::default();
+        for (offset, &byte) in text.iter().enumerate() {
+            decoded.bytes.push(byte);
+            decoded.offsets.push(offset);
+            while let Some(byte) = last_encoded_byte(&decoded.bytes) {
+                let start = decoded.bytes.len() - 3;
+                decoded.bytes.truncate(start);
+                decoded.bytes.push(byte);
+                decoded.offsets.truncate(start + 1);
+            }
+        }
+        decoded.bytes.iter_mut().filter(|byte| **byte == b' ').for_each(|byte| *byte = b'+');
+        decoded
+    }
+
+    /// Returns the ranges of the text, which has `length` bytes, whose decoded bytes are `secret`.
+    fn ranges<'d>(&'d self, secret: &'d [u8], length: usize) -> impl Iterator<Item = Range<usize>> + 'd {
+        let offset = move |at: usize| self.offsets.get(at).copied().unwrap_or(length);
+        occurrences(&self.bytes, secret).map(move |found| offset(found.start)..offset(found.end))
+    }
+}
+
+/// Returns the byte that the last three bytes encode as `%XX`.
+fn last_encoded_byte(bytes: &[u8]) -> Option<u8> {
+    let [.., b'%', high, low] = bytes else { return None };
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    Some(digit(high)? << 4 | digit(low)?)
+}
+
+/// Returns the ranges of `text` that equal `secret`. An empty secret does not occur.
+fn occurrences<'t>(text: &'t [u8], secret: &'t [u8]) -> impl Iterator<Item = Range<usize>> + 't {
+    let starts = memmem::find_iter(text, secret).filter(|_| !secret.is_empty());
+    starts.map(|start| start..start + secret.len())
+}
+
+/// Returns `text` with `***` in place of each range; ranges that overlap are one.
+fn masked(text: &[u8], mut ranges: Vec<Range<usize>>) -> Bytes {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let (mut shown, mut end) = (Vec::with_capacity(text.len()), 0);
+    for range in ranges {
+        if range.start >= end {
+            shown.extend_from_slice(&text[end..range.start]);
+            shown.extend_from_slice(b"***");
+        }
+        end = end.max(range.end);
+    }
+    shown.extend_from_slice(&text[end..]);
+    shown.into()
 }
 
 /// Masks secrets of requests that a server may have repeated in the target of a redirect.
@@ -61,6 +121,25 @@ pub(crate) fn mask_secrets_in_error(error: Error, secrets: &[SecretBytes]) -> Er
 #[cfg(test)]
 mod tests {
     use super::{SecretBytes, mask_secrets_in_text, mask_secrets_in_url};
+
+    #[test]
+    fn secrets_are_masked_in_every_spelling_of_their_bytes() {
+        let secrets = [SecretBytes::from(b"a/B c=+%2f9".to_vec()), SecretBytes::from(b"a/B".to_vec())];
+        for spelling in [
+            "a/B c=+%2f9",
+            "a/B%20c=+%2f9",
+            "a%2FB+c%3D%2B%252f9",
+            "a%2fB%20c%3d%2b%252f9",
+            "a%2fB%20c%3d%2b%%32%669",
+            "%61%2f%42%20%63%3d%2b%25%32%66%39",
+            "a%252FB%2520c%253D%252B%25252f9",
+        ] {
+            let shown = mask_secrets_in_text(&format!("%2/{spelling}&%zz{spelling}+%41%"), &secrets);
+            assert_eq!(shown, "%2/***&%zz***+%41%", "{spelling}");
+        }
+        assert_eq!(mask_secrets_in_text("a%2FBa%2FBx a/b", &secrets), "******x a/b");
+        assert_eq!(mask_secrets_in_text("%zz+%41", &[Vec::new().into()]), "%zz+%41");
+    }
 
     #[test]
     fn secrets_are_masked_as_they_are_and_percent_encoded() {

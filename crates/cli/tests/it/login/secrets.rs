@@ -393,11 +393,13 @@ fn password_in_an_invalid_option_value_is_never_printed() {
 }
 
 /// The secrets of a request, the options that send them, and how the server may repeat them in a URL.
-const REPEATED_SECRETS: [(&[&str], &str); 5] = [
+const REPEATED_SECRETS: [(&[&str], &str); 7] = [
     (&["-u", "u:KanarienVogel"], CANARY_IN_BASE64),
     (&["-u", "u:KanarienVogel"], CANARY),
     (&["--oauth2-bearer", "Kanarien/Vogel="], "Kanarien%2FVogel%3D"),
+    (&["--oauth2-bearer", "Kanarien/Vogel="], "Kanarien/Vogel%3d"),
     (&["-b", "sess=KanarienVogel"], CANARY),
+    (&["-b", "sess=Kanarien/Vogel="], "Kanarien%2fVogel="),
     (&["-H", "Authorization: KanarienVogel"], CANARY),
 ];
 
