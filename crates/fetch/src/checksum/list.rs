@@ -5,6 +5,9 @@ use std::hash::{BuildHasher as _, RandomState};
 use super::Checksum;
 use crate::{Algorithm, Code, Error, Phase};
 
+/// The byte order mark of UTF-8, with which editors of Windows begin a file.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// A list of `sha256sum` (`HEX  PATH`, `HEX *PATH`) or BSD (`SHA256 (PATH) = HEX`) for many files. The time of a search
 /// does not grow with the list.
 #[derive(Debug)]
@@ -18,8 +21,11 @@ pub struct ChecksumList {
 }
 
 impl ChecksumList {
-    /// Parses a list. Lines that are no checksum of a path are ignored.
-    pub fn parse(list: Vec<u8>) -> Self {
+    /// Parses a list. Lines that are no checksum of a path are ignored, and so is a byte order mark at the start.
+    pub fn parse(mut list: Vec<u8>) -> Self {
+        if list.starts_with(BYTE_ORDER_MARK) {
+            list.drain(..BYTE_ORDER_MARK.len());
+        }
         let text = String::from_utf8(list)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         let (hashes, mut lines, mut next) = (RandomState::new(), Vec::new(), 0);
