@@ -6,8 +6,8 @@ use fetch_url::{Error, Meta, Request};
 use super::context::Run;
 use super::failures::may_try_alternative;
 
-/// Requests the metadata of an object. An error that may refuse only HEAD is retried once per server: the object, which
-/// is requested next, is retried as usual.
+/// Requests the metadata of an object. An error that may refuse only HEAD is retried once, and no longer after such a
+/// retry has failed at the server: the object, which is requested next, is retried as usual.
 pub(super) async fn request_metadata(request: &Request, run: &Run) -> Result<Box<Meta>, Error> {
     let Some(server) = http_server(request.url()) else {
         return Ok(run.fetcher.fetch(request.clone().head()).await?.meta);

@@ -126,8 +126,8 @@ fn file_of_another_size_than_listed_is_requested_by_get_if_head_is_refused() {
 }
 
 #[test]
-fn head_that_is_refused_with_a_transient_error_is_retried_once_per_server() {
-    // Up to four files are requested at once. A request on a connection that was used before, and that the server closes
+fn refused_head_is_not_retried_after_a_retry_has_failed_at_the_server() {
+    // Up to four files are requested at once, and each of these requests may be retried. A request on a connection that was used before, and that the server closes
     // without a response, is sent again over a new one.
     for (refusal, max_heads) in [(HttpResponse::new(503), 12 + 4), (HttpResponse::raw(""), 2 * 12 + 4)] {
         let heads = heads_of_12_files(refusal);
