@@ -5,28 +5,32 @@ mod list;
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::num::NonZeroU64;
 use std::path::Path;
 use std::str::FromStr;
 
 pub use self::list::ChecksumList;
-use crate::sink::digest::Digest;
+use crate::sink::digest::{Digest, DigestForm};
 use crate::{Algorithm, Code, Error, Phase, blocking_threads};
 
 /// The number of bytes of a file that are hashed at once. A cancelled computation ends after them.
 const MAX_HASHED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The checksum that an object must have: an algorithm and its digest. It parses from `sha256:HEX`; MD5, SHA-1,
-/// SHA-256, SHA-384 and SHA-512 are supported.
+/// SHA-256, SHA-384 and SHA-512 are supported. A document can have digests of the pieces of an object instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checksum {
     algorithm: Algorithm,
-    /// In lower case.
+    /// The length of each piece but the last in bytes, or `None` for the digest of the whole object.
+    piece_length: Option<NonZeroU64>,
+    /// The digest, or those of the pieces one after the other, in lower case.
     hex: String,
 }
 
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.algorithm.name(), self.hex)
+        let pieces = self.piece_length.map(|length| format!("/{length}")).unwrap_or_default();
+        write!(f, "{}{pieces}:{}", self.algorithm.name(), self.hex)
     }
 }
 
@@ -56,7 +60,24 @@ impl Checksum {
     fn of_hex(hex: &str) -> Option<Self> {
         let algorithm = Algorithm::of_digits(hex.len())?;
         let is_hex = hex.bytes().all(|digit| digit.is_ascii_hexdigit());
-        is_hex.then(|| Self { algorithm, hex: hex.to_ascii_lowercase() })
+        is_hex.then(|| Self { algorithm, piece_length: None, hex: hex.to_ascii_lowercase() })
+    }
+
+    /// Returns the checksum of an object by the digests of its pieces, in hexadecimal and in order. All pieces but the
+    /// last, which is not longer, have `length` bytes. Returns `None` if there is no digest, or one is not a digest of
+    /// `algorithm`.
+    pub fn of_pieces(algorithm: Algorithm, length: NonZeroU64, digests: &[String]) -> Option<Self> {
+        let is_digest =
+            |hex: &String| Self::of_hex(hex).is_some_and(|checksum| checksum.algorithm == algorithm);
+        let are_digests = !digests.is_empty() && digests.iter().all(is_digest);
+        let hex = || digests.concat().to_ascii_lowercase();
+        are_digests.then(|| Self { algorithm, piece_length: Some(length), hex: hex() })
+    }
+
+    pub(crate) fn form(&self) -> DigestForm {
+        let whole = DigestForm::whole(self.algorithm);
+        let count = self.hex.len() / self.algorithm.digit_count();
+        self.piece_length.map_or(whole, |length| DigestForm::pieces(self.algorithm, length, count))
     }
 
     /// Returns the algorithm.
@@ -83,7 +104,7 @@ impl Checksum {
     /// # Errors
     /// Those of opening and reading the file.
     pub async fn matches_file(&self, path: &Path) -> io::Result<bool> {
-        let (path, mut digest) = (path.to_owned(), Digest::new(self.algorithm));
+        let (path, mut digest) = (path.to_owned(), Digest::of_form(self.form()));
         let mut file = blocking_threads::run(move || File::open(path)).await??;
         loop {
             let hash_part = move || -> io::Result<_> {
@@ -106,7 +127,14 @@ impl Checksum {
         if self.hex == found {
             return Ok(());
         }
-        let detail = format!("expected {}, got {found}", self.hex);
+        // The first piece with another digest; a whole object is one piece.
+        let count = self.algorithm.digit_count();
+        let equal =
+            self.hex.bytes().zip(found.bytes()).take_while(|(expected, found)| expected == found).count();
+        let index = equal / count;
+        let digest = |hex: &str| hex.get(index * count..(index + 1) * count).unwrap_or("none").to_owned();
+        let piece = self.piece_length.map(|_| format!("piece {}: ", index + 1)).unwrap_or_default();
+        let detail = format!("{piece}expected {}, got {}", digest(&self.hex), digest(found));
         Err(Error::new(Code::ChecksumMismatch, Phase::Deliver, detail))
     }
 }
@@ -176,6 +204,23 @@ mod tests {
             (format!("{MD5}  a\n{SHA256}  a\n"), false),
         ] {
             assert_eq!(Checksum::listed(list.as_bytes(), b"a", true).is_err(), is_conflict, "{list}");
+        }
+    }
+
+    #[test]
+    fn wrong_missing_and_additional_pieces_are_named() {
+        let digests = ["11", "22"].map(|digit| digit.repeat(16));
+        let length = NonZeroU64::new(5).expect("not 0");
+        let pieces = Checksum::of_pieces(Algorithm::Md5, length, &digests).expect("digests");
+        assert_eq!(pieces.to_string(), format!("md5/5:{}", digests.concat()));
+        let detail =
+            |found: &str| pieces.check(found).err().map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(detail(&digests.concat()), "");
+        assert!(detail(&digests.concat().replace('2', "3")).contains("piece 2: expected 2222"));
+        assert!(detail(&digests[0]).ends_with("got none"));
+        assert!(detail(&(digests.concat() + &digests[0])).contains("piece 3: expected none, got 1111"));
+        for wrong in [vec![], vec!["11".to_owned()], vec!["g".repeat(32)], vec!["1".repeat(40)]] {
+            assert_eq!(Checksum::of_pieces(Algorithm::Md5, length, &wrong), None);
         }
     }
 

@@ -36,7 +36,7 @@ use std::fs::File;
 use std::io::{IoSlice, IsTerminal as _, Seek as _, Write};
 use std::os::unix::fs::{FileExt as _, FileTypeExt as _};
 
-use digest::{Algorithm, Digest};
+use digest::{Algorithm, Digest, DigestForm};
 use file::FileSink;
 use file_id::file_id;
 use part::Part;
@@ -48,7 +48,7 @@ use crate::{Checksum, Code, Error, Meta, Phase, Resume};
 /// The destination of a body: a file, an open file such as standard output, or any writer.
 pub struct Sink {
     kind: Kind,
-    algorithm: Option<Algorithm>,
+    form: Option<DigestForm>,
     expected: Option<Checksum>,
     size: Option<u64>,
     /// The number of bytes that will be written, if it is known.
@@ -63,7 +63,7 @@ enum Kind {
 
 impl Sink {
     const fn new(kind: Kind) -> Self {
-        Self { kind, algorithm: None, expected: None, size: None, body_length: None }
+        Self { kind, form: None, expected: None, size: None, body_length: None }
     }
 
     /// Returns `true` if the sink writes a file that gets its final name when it is complete.
@@ -91,7 +91,7 @@ impl Sink {
     /// Computes the digest of the whole object, which [`Receipt::digest`](crate::Receipt::digest) returns.
     #[must_use]
     pub const fn with_digest(mut self, algorithm: Algorithm) -> Self {
-        self.algorithm = Some(algorithm);
+        self.form = Some(DigestForm::whole(algorithm));
         self
     }
 
@@ -99,7 +99,7 @@ impl Sink {
     /// [`Code::ChecksumMismatch`](crate::Code::ChecksumMismatch), and no file is created or kept.
     #[must_use]
     pub fn with_checksum(mut self, checksum: Checksum) -> Self {
-        self.algorithm = Some(checksum.algorithm());
+        self.form = Some(checksum.form());
         self.expected = Some(checksum);
         self
     }
@@ -146,14 +146,14 @@ impl Sink {
 
     /// Prepares the destination for the body that `meta` describes.
     pub(crate) fn begin(self, meta: &Meta) -> Result<Target, Error> {
-        let mut digest = self.algorithm.map(Digest::new);
+        let mut digest = self.form.map(new_digest);
         let kind = match self.kind {
-            Kind::File(file) => file.begin(meta, self.body_length, digest.as_mut())?,
+            Kind::File(file) => file.begin(meta, self.body_length, digest.as_deref_mut())?,
             Kind::Open(file) => TargetKind::Open(file),
             Kind::Writer(writer) => TargetKind::Writer(writer),
         };
-        let Self { algorithm, expected, size, .. } = self;
-        Ok(Target { kind, digest, algorithm, expected, size, written: 0 })
+        let Self { form, expected, size, .. } = self;
+        Ok(Target { kind, digest, form, expected, size, written: 0 })
     }
 }
 
@@ -161,10 +161,10 @@ impl Sink {
 /// removed.
 pub(crate) struct Target {
     kind: TargetKind,
-    algorithm: Option<Algorithm>,
+    form: Option<DigestForm>,
     expected: Option<Checksum>,
     size: Option<u64>,
-    digest: Option<Digest>,
+    digest: Option<Box<Digest>>,
     written: u64,
 }
 
@@ -266,7 +266,7 @@ impl Target {
             ));
         };
         part.restart(meta).map_err(failed)?;
-        self.digest = self.algorithm.map(Digest::new);
+        self.digest = self.form.map(new_digest);
         self.written = 0;
         Ok(())
     }
@@ -360,7 +360,7 @@ impl Target {
     /// name.
     pub(crate) fn finish(self) -> Result<Finished, Error> {
         let has_size = self.check_size();
-        let digest = self.digest.map(Digest::hex);
+        let digest = self.digest.map(|digest| digest.hex());
         let checked = match (&self.expected, &digest) {
             (Some(expected), Some(digest)) => expected.check(digest),
             _ => has_size,
@@ -372,8 +372,13 @@ impl Target {
             TargetKind::Writer(mut writer) => writer.flush().map_err(failed)?,
             TargetKind::Open(_) => {}
         }
+        let digest = digest.filter(|_| self.form.is_some_and(DigestForm::is_whole));
         checked.map(|()| Finished { written: self.written, digest, file })
     }
+}
+
+fn new_digest(form: DigestForm) -> Box<Digest> {
+    Box::new(Digest::of_form(form))
 }
 
 /// Returns the error for a destination that is also the source.

@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 16;
 const MAX_FILES: usize = 10_000;
 /// Maximum number of places of a file.
 const MAX_URLS: usize = 100;
-/// Maximum number of checksums of a file.
+/// Maximum number of checksums of a file, and of its lists of checksums of pieces.
 const MAX_HASHES: usize = 16;
 /// Maximum length of a text or attribute in bytes.
 const MAX_TEXT: usize = 8 * 1024;
@@ -28,8 +28,22 @@ pub struct MetalinkFile {
     pub size: Option<u64>,
     /// The names of the algorithms, such as `sha-256`, and the digests in hexadecimal.
     pub hashes: Vec<(String, String)>,
+    /// The lists of checksums of pieces, one for each algorithm.
+    pub pieces: Vec<MetalinkPieces>,
     /// The URLs of the places, the preferred one first.
     pub urls: Vec<String>,
+}
+
+/// The checksums of the pieces of a file (RFC 5854 §4.1.3). Whether they are complete is not checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MetalinkPieces {
+    /// The name of the algorithm, such as `sha-256`.
+    pub algorithm: String,
+    /// The length of each piece but the last in bytes, or `None` if the document states none.
+    pub length: Option<u64>,
+    /// The digests in hexadecimal, in the order of the pieces.
+    pub hashes: Vec<String>,
 }
 
 /// Why a document is rejected.
@@ -96,6 +110,7 @@ struct State {
     /// The type of a hash or the priority of a URL.
     attribute: Option<String>,
     file: MetalinkFile,
+    pieces: MetalinkPieces,
     /// The places of the file with their priorities.
     urls: Vec<(u32, String)>,
     files: Vec<MetalinkFile>,
@@ -123,6 +138,13 @@ impl State {
             };
             self.urls.clear();
         }
+        if name == "pieces" {
+            self.pieces = MetalinkPieces {
+                algorithm: attribute(element, "type")?.unwrap_or_default(),
+                length: attribute(element, "length")?.and_then(|text| text.trim().parse().ok()),
+                hashes: Vec::new(),
+            };
+        }
         self.path.push(name);
         Ok(())
     }
@@ -130,11 +152,14 @@ impl State {
     fn end(&mut self) -> Result<(), MetalinkError> {
         let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
         let text = self.text.trim().to_owned();
-        // A hash of a piece has the parent `pieces`.
         match path.as_slice() {
             ["metalink", "file", "size"] => self.file.size = text.parse().ok(),
             ["metalink", "file", "hash"] if self.file.hashes.len() < MAX_HASHES => {
                 self.file.hashes.extend(self.attribute.take().map(|kind| (kind, text)));
+            }
+            ["metalink", "file", "pieces", "hash"] => self.pieces.hashes.push(text),
+            ["metalink", "file", "pieces"] if self.file.pieces.len() < MAX_HASHES => {
+                self.file.pieces.push(std::mem::take(&mut self.pieces));
             }
             ["metalink", "file", "url"] if self.urls.len() < MAX_URLS => {
                 let priority = self.attribute.take().and_then(|text| text.parse().ok());
@@ -220,7 +245,8 @@ mod tests {
   <generator>x &amp; y</generator>
   <file name="dir/example&quot;.ext">
     <size>14471447</size>
-    <pieces length="262144" type="sha-256"><hash>aa</hash></pieces>
+    <pieces length="262144" type="sha-256"><hash>aa</hash><hash>bb</hash></pieces>
+    <pieces type="md5"><hash>cc</hash></pieces>
     <hash type="md5">05c7</hash><hash type="sha-256">f0ad</hash>
     <metaurl mediatype="torrent">http://h/x.torrent</metaurl>
     <url location="de">http://last.test/</url>
@@ -239,6 +265,13 @@ mod tests {
         assert_eq!(file.urls, ["ftp://first.test/x", "http://second.test/?a=1&b=2", "http://last.test/"]);
         let hash = |kind: &str, hex: &str| (kind.to_owned(), hex.to_owned());
         assert_eq!(file.hashes, [hash("md5", "05c7"), hash("sha-256", "f0ad")]);
+        let pieces = |algorithm: &str, length, hashes: &[&str]| MetalinkPieces {
+            algorithm: algorithm.to_owned(),
+            length,
+            hashes: hashes.iter().map(|&hex| hex.to_owned()).collect(),
+        };
+        let expected = [pieces("sha-256", Some(262_144), &["aa", "bb"]), pieces("md5", None, &["cc"])];
+        assert_eq!(file.pieces, expected);
     }
 
     #[test]

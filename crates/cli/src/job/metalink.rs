@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
-use fetch_url::output::safe_name;
+use fetch_url::output::{Algorithm, safe_name};
 use fetch_url::{Checksum, Code, Error, Phase};
-use fetch_url_proto::metalink::{self, MetalinkError, MetalinkFile};
+use fetch_url_proto::metalink::{self, MetalinkError, MetalinkFile, MetalinkPieces};
 
 use super::option_file::read_at_most;
 use super::transfer::{Output, Transfer};
@@ -67,11 +68,13 @@ fn transfer(file: MetalinkFile, directory: Option<&Path>) -> Result<Transfer, St
         format!("the metalink has the name {:?}, which is not below the directory", file.name)
     })?;
     let checksum = checksum(&file)?;
+    let has_unusable_checksum = checksum.is_none() && !(file.hashes.is_empty() && file.pieces.is_empty());
     let path = directory.map_or_else(|| path.clone(), |directory| directory.join(&path));
     let mut urls = file.urls.into_iter();
     let mut transfer = Transfer::new(urls.next().unwrap_or_default(), Output::File(path));
     (transfer.alternatives, transfer.checksum) = (urls.collect(), checksum);
     (transfer.size, transfer.is_from_document) = (file.size, true);
+    transfer.has_unusable_checksum = has_unusable_checksum;
     Ok(transfer)
 }
 
@@ -85,16 +88,29 @@ fn safe_path(name: &str) -> Option<PathBuf> {
     name.split('/').map(part).collect()
 }
 
-/// Returns the checksum of the strongest algorithm. An invalid one is an error, because the file would not be checked.
+/// Returns the checksum of the strongest algorithm, or without one that of the pieces. An invalid checksum is an error,
+/// because the file would not be checked.
 fn checksum(file: &MetalinkFile) -> Result<Option<Checksum>, String> {
     let found = ALGORITHMS.iter().find_map(|(name, own)| {
         let (_, hex) = file.hashes.iter().find(|(kind, _)| kind.eq_ignore_ascii_case(name))?;
         Some((name, format!("{own}:{hex}")))
     });
-    let Some((name, text)) = found else { return Ok(None) };
+    let Some((name, text)) = found else { return Ok(checksum_of_pieces(file)) };
     text.parse()
         .map(Some)
         .map_err(|_| format!("the metalink has an invalid {name} checksum for {:?}", file.name))
+}
+
+/// Returns the checksum of the pieces by the strongest algorithm for which the document has a digest of each piece.
+fn checksum_of_pieces(file: &MetalinkFile) -> Option<Checksum> {
+    ALGORITHMS.iter().find_map(|(name, own)| {
+        let is_supported = |pieces: &&MetalinkPieces| pieces.algorithm.eq_ignore_ascii_case(name);
+        let pieces = file.pieces.iter().find(is_supported)?;
+        let length = pieces.length.and_then(NonZeroU64::new)?;
+        let count = file.size.map(|size| size.div_ceil(length.get()));
+        let is_complete = count.is_none_or(|count| count == pieces.hashes.len() as u64);
+        Checksum::of_pieces(Algorithm::named(own)?, length, &pieces.hashes).filter(|_| is_complete)
+    })
 }
 
 #[cfg(test)]

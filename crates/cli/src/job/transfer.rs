@@ -34,6 +34,8 @@ pub(crate) struct Transfer {
     pub(crate) is_alone: bool,
     /// The required checksum.
     pub(crate) checksum: Option<Checksum>,
+    /// A document has checksums of the object, but none that can be verified.
+    pub(crate) has_unusable_checksum: bool,
     /// The file that is sent to the URL (`-T`).
     pub(crate) upload: Option<RequestBody>,
     /// In a mirror: the entry of the listing.
@@ -56,6 +58,7 @@ impl Transfer {
             alternatives: Vec::new(),
             is_alone: false,
             checksum: None,
+            has_unusable_checksum: false,
             upload: None,
             entry: None,
             ordinary_page: None,

@@ -19,7 +19,7 @@ use super::delete_extraneous::delete_extraneous;
 use super::delete_leftovers::delete_leftovers;
 use super::expansion::{Expansion, expand};
 use super::failures::{may_be_directory_or_link, may_try_alternative, print_failure};
-use super::notes::shown_url;
+use super::notes::{note_unusable_checksum, shown_url};
 use super::queue::WorkQueue;
 use super::result_log::{Disposition, ResultLog as _};
 use super::transfer::run_transfer;
@@ -130,6 +130,7 @@ impl Batch {
         permit: Option<Arc<HostPermit>>,
     ) -> u8 {
         let PlannedTransfer { transfer, request } = planned;
+        note_unusable_checksum(&transfer, &self.run);
         let mut report = self.begin(number, &transfer);
         let mut error = match request {
             Ok(request) => {

@@ -37,6 +37,15 @@ pub(super) fn note_added_scheme(transfer: &Transfer, run: &Run) {
     }
 }
 
+/// Notes that the checksums of a document cannot be verified.
+pub(super) fn note_unusable_checksum(transfer: &Transfer, run: &Run) {
+    if transfer.has_unusable_checksum && !run.log.is_silent {
+        let note = "the metalink has no complete checksum of a known type: the file is not checked";
+        let url = shown_url(&transfer.url);
+        run.progress.suspend_while(|| render::print_note_for(&url, note, run.options.format));
+    }
+}
+
 pub(super) fn note_unreadable_date(transfer: &Transfer, run: &Run) {
     if !run.log.is_silent {
         let note =

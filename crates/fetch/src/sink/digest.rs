@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::num::NonZeroU64;
 
 #[cfg(feature = "aws-lc-rs")]
 use aws_lc_rs::digest as provider;
@@ -50,48 +51,139 @@ impl Algorithm {
     }
 
     /// Returns the algorithm whose digests have `count` hexadecimal digits.
-    pub(crate) const fn of_digits(count: usize) -> Option<Self> {
-        Some(match count {
-            32 => Self::Md5,
-            40 => Self::Sha1,
-            64 => Self::Sha256,
-            96 => Self::Sha384,
-            128 => Self::Sha512,
-            _ => return None,
-        })
+    pub(crate) fn of_digits(count: usize) -> Option<Self> {
+        let all = [Self::Md5, Self::Sha1, Self::Sha256, Self::Sha384, Self::Sha512];
+        all.into_iter().find(|algorithm| algorithm.digit_count() == count)
+    }
+
+    /// Returns the number of hexadecimal digits of a digest.
+    pub(crate) const fn digit_count(self) -> usize {
+        match self {
+            Self::Md5 => 32,
+            Self::Sha1 => 40,
+            Self::Sha256 => 64,
+            Self::Sha384 => 96,
+            Self::Sha512 => 128,
+        }
+    }
+}
+
+/// The algorithm of a digest, and the length of the pieces of which the digests are computed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DigestForm {
+    algorithm: Algorithm,
+    piece_length: u64,
+    /// The number of pieces of this length. The bytes after them are one more piece, so that the memory is limited.
+    count: usize,
+}
+
+impl DigestForm {
+    /// Returns the form of the digest of a whole object: it is one piece.
+    pub(crate) const fn whole(algorithm: Algorithm) -> Self {
+        Self { algorithm, piece_length: u64::MAX, count: 1 }
+    }
+
+    /// Returns the form of the digests of `count` pieces.
+    pub(crate) const fn pieces(algorithm: Algorithm, length: NonZeroU64, count: usize) -> Self {
+        Self { algorithm, piece_length: length.get(), count }
+    }
+
+    pub(crate) const fn is_whole(self) -> bool {
+        self.piece_length == u64::MAX
     }
 }
 
 /// The state of a digest computation.
-pub(crate) struct Digest(DigestState);
+pub(crate) struct Digest {
+    state: DigestState,
+    function: DigestFunction,
+    piece_length: u64,
+    /// The number of pieces of this length that have not begun.
+    left: usize,
+    /// The number of bytes that are missing from the current piece.
+    missing: u64,
+    /// The digests of the pieces before the current one, in hexadecimal.
+    ended: String,
+}
+
+/// The function that computes a digest.
+#[derive(Clone, Copy)]
+enum DigestFunction {
+    Md5,
+    Provider(&'static provider::Algorithm),
+}
+
+impl DigestFunction {
+    const fn of(algorithm: Algorithm) -> Self {
+        Self::Provider(match algorithm {
+            Algorithm::Md5 => return Self::Md5,
+            Algorithm::Sha1 => &provider::SHA1_FOR_LEGACY_USE_ONLY,
+            Algorithm::Sha256 => &provider::SHA256,
+            Algorithm::Sha384 => &provider::SHA384,
+            Algorithm::Sha512 => &provider::SHA512,
+        })
+    }
+}
 
 enum DigestState {
     Md5(Md5),
     Provider(provider::Context),
 }
 
+impl DigestState {
+    fn new(function: DigestFunction) -> Self {
+        match function {
+            DigestFunction::Md5 => Self::Md5(Md5::new()),
+            DigestFunction::Provider(algorithm) => Self::Provider(provider::Context::new(algorithm)),
+        }
+    }
+
+    fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Md5(digest) => digest.update(bytes),
+            Self::Provider(digest) => digest.update(bytes),
+        }
+    }
+
+    fn finish<T>(self, read: impl Fn(&[u8]) -> T) -> T {
+        match self {
+            Self::Md5(digest) => read(&digest.finalize()),
+            Self::Provider(digest) => read(digest.finish().as_ref()),
+        }
+    }
+}
+
 impl Digest {
     /// Returns the state for SHA-512/256, which only HTTP Digest authentication uses.
     pub(crate) fn sha512_256() -> Self {
-        Self(DigestState::Provider(provider::Context::new(&provider::SHA512_256)))
+        Self::start(DigestFunction::Provider(&provider::SHA512_256), u64::MAX, 1)
     }
 
     pub(crate) fn new(algorithm: Algorithm) -> Self {
-        let provided = match algorithm {
-            Algorithm::Md5 => return Self(DigestState::Md5(Md5::new())),
-            Algorithm::Sha1 => &provider::SHA1_FOR_LEGACY_USE_ONLY,
-            Algorithm::Sha256 => &provider::SHA256,
-            Algorithm::Sha384 => &provider::SHA384,
-            Algorithm::Sha512 => &provider::SHA512,
-        };
-        Self(DigestState::Provider(provider::Context::new(provided)))
+        Self::of_form(DigestForm::whole(algorithm))
     }
 
-    pub(crate) fn update(&mut self, bytes: &[u8]) {
-        match &mut self.0 {
-            DigestState::Md5(digest) => digest.update(bytes),
-            DigestState::Provider(digest) => digest.update(bytes),
+    pub(crate) fn of_form(form: DigestForm) -> Self {
+        Self::start(DigestFunction::of(form.algorithm), form.piece_length, form.count)
+    }
+
+    fn start(function: DigestFunction, piece_length: u64, count: usize) -> Self {
+        let (state, left) = (DigestState::new(function), count.saturating_sub(1));
+        Self { state, function, piece_length, left, missing: piece_length, ended: String::new() }
+    }
+
+    pub(crate) fn update(&mut self, mut bytes: &[u8]) {
+        // A piece ends only when another one begins, so that the last piece can have any length.
+        while self.missing < bytes.len() as u64 {
+            let (rest_of_piece, next) = bytes.split_at(usize::try_from(self.missing).unwrap_or(usize::MAX));
+            self.state.update(rest_of_piece);
+            let ended = std::mem::replace(&mut self.state, DigestState::new(self.function));
+            self.ended.push_str(&ended.finish(to_hex));
+            self.missing = if self.left == 0 { u64::MAX } else { self.piece_length };
+            (self.left, bytes) = (self.left.saturating_sub(1), next);
         }
+        self.state.update(bytes);
+        self.missing -= bytes.len() as u64;
     }
 
     /// Adds `count` bytes of `file`, starting at its current position.
@@ -117,21 +209,16 @@ impl Digest {
         Ok(count - left)
     }
 
-    /// Finishes the computation and returns the digest in lower-case hexadecimal.
+    /// Finishes the computation and returns the digest in lower-case hexadecimal, or those of the pieces, one after the
+    /// other.
     pub(crate) fn hex(self) -> String {
-        self.finish(to_hex)
+        self.ended + &self.state.finish(to_hex)
     }
 
-    /// Finishes the computation and returns the first 128 bits of the digest. All algorithms have at least as many.
+    /// Finishes the computation and returns the first 128 bits of the digest of a whole object. All algorithms have at
+    /// least as many.
     pub(crate) fn first_128_bits(self) -> u128 {
-        self.finish(|digest| digest.first_chunk().map_or(0, |first| u128::from_be_bytes(*first)))
-    }
-
-    fn finish<T>(self, read: impl Fn(&[u8]) -> T) -> T {
-        match self.0 {
-            DigestState::Md5(digest) => read(&digest.finalize()),
-            DigestState::Provider(digest) => read(digest.finish().as_ref()),
-        }
+        self.state.finish(|digest| digest.first_chunk().map_or(0, |first| u128::from_be_bytes(*first)))
     }
 }
 
@@ -158,6 +245,31 @@ mod tests {
         assert_eq!(hex(Algorithm::Sha256, "abc"), sha256);
         assert!(hex(Algorithm::Sha384, "abc").starts_with("cb00753f45a35e8b"));
         assert!(hex(Algorithm::Sha512, "abc").starts_with("ddaf35a193617aba"));
+    }
+
+    #[test]
+    fn digests_of_pieces_do_not_depend_on_the_chunks() {
+        let bytes: Vec<u8> = (0..=99).collect();
+        for (length, count) in
+            [(1, 100), (7, 15), (7, 20), (25, 4), (99, 2), (100, 1), (101, 1), (7, 3), (1, 1)]
+        {
+            let form = DigestForm::pieces(Algorithm::Sha256, NonZeroU64::new(length).expect("not 0"), count);
+            let digest_of = |bytes: &[u8]| {
+                let mut digest = Digest::new(Algorithm::Sha256);
+                digest.update(bytes);
+                digest.hex()
+            };
+            let length = usize::try_from(length).expect("a small number");
+            // The bytes after the pieces are one more.
+            let (pieces, rest) = bytes.split_at(bytes.len().min(length * count));
+            let pieces = pieces.chunks(length).chain([rest].into_iter().filter(|rest| !rest.is_empty()));
+            let expected: String = pieces.map(digest_of).collect();
+            for chunk in [1, 3, 25, 50, 100] {
+                let mut digest = Digest::of_form(form);
+                bytes.chunks(chunk).for_each(|chunk| digest.update(chunk));
+                assert_eq!(digest.hex(), expected, "{length} {count} {chunk}");
+            }
+        }
     }
 
     #[test]

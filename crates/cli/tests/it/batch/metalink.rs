@@ -252,3 +252,73 @@ fn document_is_fetched_by_get_whatever_is_done_with_other_urls() {
     }
     assert!(mirror.requests().iter().all(|request| request.method == "GET" && request.body.is_empty()));
 }
+
+/// Returns `pieces` with the digests of the pieces of `content`.
+fn pieces(content: &[u8], length: usize) -> String {
+    let hash = |piece: &[u8]| format!("<hash>{}</hash>", fetch_url_tests::sha256(piece));
+    let hashes: String = content.chunks(length).map(hash).collect();
+    format!("<pieces length=\"{length}\" type=\"sha-256\">{hashes}</pieces>")
+}
+
+/// Serves 3 MiB and some bytes below `/good`, and the same with a wrong last byte below `/bad`.
+fn start_large_mirror() -> (HttpServer, Vec<u8>) {
+    let good = fetch_url_tests::pattern_vec(0, 3 * 1024 * 1024 + 100);
+    let content = good.clone();
+    let server = http_server(move |request| {
+        let mut content = content.clone();
+        if request.path().starts_with("/bad") {
+            *content.last_mut().expect("a byte") ^= 1;
+        }
+        fetch_url_tests::file_handler(content, crate::support::strong_etag_headers())(request)
+    });
+    (server, good)
+}
+
+#[test]
+fn checksums_of_pieces_are_verified_if_there_is_none_of_the_whole_file() {
+    let (mirror, good) = start_large_mirror();
+    let both = ["/bad", "/good"].map(|path| mirror.url(path));
+    for segments in ["1", "2"] {
+        for facts in
+            [pieces(&good, 100_000), format!("<size>{}</size>{}", good.len(), pieces(&good, 4_000_000))]
+        {
+            let dir = temp_dir();
+            fs::write(dir.path().join("x.meta4"), document(&file("a", &facts, &both))).expect("a file");
+            fs::write(dir.path().join("y.meta4"), document(&file("b", &facts, &both[..1]))).expect("a file");
+            let result = run_fetch_url_in(dir.path(), ["--segments", segments, "--metalink", "x.meta4"]);
+            result.assert_exit(0).assert_stderr_contains("checksum mismatch: piece ");
+            assert!(fs::read(dir.path().join("a")).is_ok_and(|bytes| bytes == good));
+            run_fetch_url_in(dir.path(), ["--segments", segments, "--metalink", "y.meta4"]).assert_exit(91);
+            assert_eq!(entry_names(dir.path()), ["a", "x.meta4", "y.meta4"]);
+        }
+    }
+}
+
+#[test]
+fn incomplete_or_unknown_checksums_are_noted_as_not_checked() {
+    let mirror = start_mirror();
+    let hash = fetch_url_tests::sha256(b"a");
+    for facts in [
+        "<hash type=\"sha-224\">00</hash>".to_owned(),
+        "<pieces length=\"1\" type=\"crc32\"><hash>00</hash></pieces>".to_owned(),
+        format!("<size>3</size><pieces length=\"1\" type=\"sha-256\"><hash>{hash}</hash></pieces>"),
+        "<pieces length=\"1\" type=\"sha-256\"></pieces>".to_owned(),
+        "<pieces length=\"9\" type=\"sha-256\"><hash>00</hash></pieces>".to_owned(),
+        format!("<pieces length=\"0\" type=\"sha-256\"><hash>{hash}</hash></pieces>"),
+        format!("<pieces type=\"sha-256\"><hash>{hash}</hash></pieces>"),
+    ] {
+        let dir = temp_dir();
+        let text = document(&file("a", &facts, &["/missing", "/abc"].map(|path| mirror.url(path))));
+        fs::write(dir.path().join("x.meta4"), text).expect("a file");
+        let result = run_fetch_url_in(dir.path(), ["--metalink", "x.meta4"]);
+        result.assert_exit(0);
+        assert_eq!(result.stderr.matches("the file is not checked").count(), 1, "{facts}: {result:?}");
+    }
+    let dir = temp_dir();
+    let text = document(&file("a", &pieces(b"ab", 1), &[mirror.url("/abc")]));
+    fs::write(dir.path().join("x.meta4"), text).expect("a file");
+    // A digest is missing, but the document states no size.
+    run_fetch_url_in(dir.path(), ["--metalink", "x.meta4"])
+        .assert_exit(91)
+        .assert_stderr_contains("piece 3: expected none");
+}
