@@ -8,6 +8,9 @@ use super::{DotStuffing, MenuItem, MenuReader};
 use crate::gopher_plus::{Attributes, AttributesReader};
 use crate::{RecvBuffer, WireError};
 
+/// The end of a connection that was not lost, for messages.
+const CONNECTION_END: &str = "the end of the connection";
+
 /// The expected type of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -115,6 +118,11 @@ impl Reader {
             Self::Data(_) => end != ResponseEnd::Lost,
         };
         let ends_line = ends_line && matches!(self, Self::Text(text) if !text.has_inner_dot());
-        if is_terminated { Ok(None) } else { frame.check_unterminated(end, ends_line) }
+        match (is_terminated, end) {
+            // A line of one dot may be part of the text, unless Gopher+ has announced it.
+            (true, ResponseEnd::Lost) if frame != ResponseFraming::Dot => Ok(Some(CONNECTION_END)),
+            (true, _) => Ok(None),
+            (false, _) => frame.check_unterminated(end, ends_line),
+        }
     }
 }

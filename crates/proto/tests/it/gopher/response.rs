@@ -98,7 +98,7 @@ fn text_ends_with_a_dot_or_with_the_connection() {
     use After::{Closed, Lost, Open};
     check(TEXT, b"a\r\n.\r\n", Closed, &["head:-", "body:a\\r\\n", "done"]);
     check(TEXT, b"a\r\n", Closed, &["head:-", "unmarked", "body:a\\r\\n", "done"]);
-    check(TEXT, b"a\r\n.\r\n", Lost, &["head:-", "body:a\\r\\n", "done"]);
+    check(TEXT, b"a\r\n.\r\n", Lost, &["head:-", "unmarked", "body:a\\r\\n", "done"]);
     check(TEXT, b"a\r\n", Lost, &["head:-", "body:a\\r\\n", "cut"]);
     check(TEXT, b"", Closed, &["head:-", "unmarked", "done"]);
     check(TEXT, b"a\r\n.\r\n", Open, &["head:-", "waits"]);
@@ -189,7 +189,13 @@ fn every_menu_line_becomes_an_entry() {
     check(MENU, b"0A\t/a\th\t70", After::Closed, &["head:-", "entry:0A gopher://h/0/a", "unmarked", "done"]);
     check(MENU, b"0A\t/a\th\t70\r\n0B\t/", After::Lost, &["head:-", "entry:0A gopher://h/0/a", "cut"]);
     check(MENU, b"0A\t/a\th\t70\r\n", After::Lost, &["head:-", "entry:0A gopher://h/0/a", "cut"]);
-    check(MENU, b"0A\t/a\th\t70\r\n.\r\n", After::Lost, &["head:-", "entry:0A gopher://h/0/a", "done"]);
+    check(
+        MENU,
+        b"0A\t/a\th\t70\r\n.\r\n",
+        After::Lost,
+        &["head:-", "entry:0A gopher://h/0/a", "unmarked", "done"],
+    );
+    check(PLUS, b"+-1\r\na\r\n.\r\n", After::Lost, &["head:-", "body:a\\r\\n", "done"]);
     check(
         MENU,
         b".\r\n0A\t/a\th\t70\r\n.\r\n",
