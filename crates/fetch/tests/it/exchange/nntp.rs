@@ -24,13 +24,12 @@ pub(crate) fn check(data: &[u8]) -> bool {
     }
     let Ok((body, _)) = &finished.result else { return false };
     let sent = without_cr(&all_sent(&finished));
-    let block = [&without_cr(&stuffed(body)), &b".\n"[..]].concat();
     let begins = |at: usize| {
         let line = sent[..at].strip_suffix(b"\n").map(|before| before.rsplit(|byte| *byte == b'\n').next());
         line.flatten().is_some_and(|line| line.starts_with(b"2"))
     };
-    let places = (0..sent.len()).filter(|at| sent[*at..].starts_with(&block));
-    assert!(places.into_iter().any(begins), "{}", body.escape_ascii());
+    let is_block = |at: usize| is_block_of(&sent[at..], body);
+    assert!((0..sent.len()).any(|at| is_block(at) && begins(at)), "{}", body.escape_ascii());
     true
 }
 
@@ -38,14 +37,34 @@ fn without_cr(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().copied().filter(|byte| *byte != b'\r').collect()
 }
 
-/// Returns the lines as NNTP sends them: a dot at the beginning is doubled. A bare LF ends no line.
-fn stuffed(text: &[u8]) -> Vec<u8> {
-    let mut stuffed = Vec::new();
-    for (at, byte) in text.iter().enumerate() {
-        if *byte == b'.' && (at == 0 || text[..at].ends_with(b"\r\n")) {
-            stuffed.push(b'.');
-        }
-        stuffed.push(*byte);
+/// Returns `true` if `sent`, which has no CR, begins with `text` as a block: a dot at the beginning of a line is doubled,
+/// and a line of one dot follows. A bare LF ends no line. A server may have forgotten to double the dot before another
+/// byte; it is part of the text then.
+fn is_block_of(mut sent: &[u8], text: &[u8]) -> bool {
+    for (at, &byte) in text.iter().enumerate().filter(|(_, byte)| **byte != b'\r') {
+        let is_line_start = at == 0 || text[..at].ends_with(b"\r\n");
+        sent = match sent {
+            [b'.', b'.', rest @ ..] if byte == b'.' && is_line_start => rest,
+            [b'.', b'\n', ..] if is_line_start => return false,
+            [first, rest @ ..] if *first == byte => rest,
+            _ => return false,
+        };
     }
-    stuffed
+    sent.starts_with(b".\n")
+}
+
+#[test]
+fn block_with_a_dot_that_was_not_doubled_is_its_text() {
+    for (sent, text, is_block) in [
+        ("..a\n.\n", ".a\r\n", true),
+        (".a\n.\n", ".a\r\n", true),
+        ("..a\n.\n", "..a\r\n", false),
+        ("...a\n.\n", "..a\r\n", true),
+        ("..\n.\n", ".\r\n", true),
+        (".\n.\n", ".\r\n", false),
+        ("a\n.\n", "a\r\nb\r\n", false),
+        ("a\nb\n", "a\r\n", false),
+    ] {
+        assert_eq!(is_block_of(sent.as_bytes(), text.as_bytes()), is_block, "{sent:?} {text:?}");
+    }
 }
