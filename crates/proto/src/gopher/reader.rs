@@ -9,7 +9,7 @@ use crate::gopher_plus::{Attributes, AttributesReader};
 use crate::{RecvBuffer, WireError};
 
 /// The end of a connection that was not lost, for messages.
-const CONNECTION_END: &str = "the end of the connection";
+const CONNECTION_END: &str = "a regular end of the connection";
 
 /// The expected type of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

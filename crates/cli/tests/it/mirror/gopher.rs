@@ -147,6 +147,23 @@ fn truncated_menu_deletes_nothing() {
     }
 }
 
+/// The line of one dot may be an entry of the menu, after which the connection was lost.
+#[test]
+fn menu_whose_connection_is_reset_after_a_line_of_one_dot_deletes_nothing() {
+    let dir = temp_dir();
+    mirror_site(two_files_site(), "1/d", dir.path(), "").0.assert_exit(0);
+    let first_line = "0one\t/d/one\tsite.test\t70\r\n";
+    let site = || {
+        let menu = menu("/d", &[('0', "one", "/d/one")]);
+        GopherConfig::new().item(menu).item(GopherItem::text("/d/one", "1\r\n"))
+    };
+    let cut = GopherAction::Cut(first_line.len() as u64 + 3, Ending::Reset);
+    let (result, _) = mirror_site(site().on("/d", cut), "1/d", dir.path(), "--delete");
+    assert_eq!(list_files(dir.path()), ["one", "two"], "{}", result.stderr);
+    mirror_site(site(), "1/d", dir.path(), "--delete").0.assert_exit(0);
+    assert_eq!(list_files(dir.path()), ["one"]);
+}
+
 /// A line that is not understood, or that reports an error, may stand for a file.
 #[test]
 fn menu_with_a_line_that_is_not_understood_deletes_nothing() {
