@@ -28,8 +28,8 @@ fuzz_target!(|bytes: &[u8]| {
     check_canonical(&head);
     let shown = target_for_log(&head.target);
     assert!(!shown.contains(['"', ' ']) && !shown.contains(char::is_control), "{shown:?}");
-    if let Ok(RequestTarget::Object(asked)) = RequestTarget::from_head(&head) {
-        assert!(head.target.contains(&asked.text));
+    if let Ok(RequestTarget::Object(requested)) = RequestTarget::from_head(&head) {
+        assert!(head.target.contains(&requested.text));
     }
     let local = "127.0.0.1:1738".parse().expect("an address");
     let _ = access::is_of_another_site(&head, local, &[]);
