@@ -244,3 +244,17 @@ fn file_is_not_written_onto_itself_under_any_name() {
         );
     }
 }
+
+#[test]
+fn range_of_a_directory_exits_33_and_prints_nothing() {
+    let directory = hostile_directory();
+    let url = format!("file://{}/", directory.path().display());
+    for range in ["0-3", "5000-", "-5"] {
+        for format in ["text", "raw", "json"] {
+            let result = run_fetch_url(["--format", format, "-r", range, &url]);
+            assert!(result.assert_exit(33).stdout.is_empty(), "{range} {format}");
+        }
+    }
+    // -I prints metadata, which have no range.
+    run_fetch_url(["-I", "-r", "0-3", &url]).assert_exit(0);
+}

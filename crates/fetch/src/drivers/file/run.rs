@@ -61,6 +61,7 @@ fn open_path(plan: &FilePlan) -> Result<Opened, Error> {
         meta.head.modified = Some(metadata.mtime());
         let content = match plan.want {
             Want::Head => Content::Head,
+            Want::Object if plan.range.is_some() => return Err(directory_range_error()),
             Want::Object => Content::Listing(list_directory(path, plan.path.clone(), pinned)?),
         };
         return Ok(Opened::Response(Box::new(Response::new(meta, content))));
@@ -112,6 +113,10 @@ fn file_head(metadata: &Metadata, is_virtual: bool) -> Head {
         modified: Some(metadata.mtime()),
         modified_nanoseconds: modified_nanoseconds(metadata),
     }
+}
+
+fn directory_range_error() -> Error {
+    Error::new(Code::RangeRefused, Phase::Reply, "the path is a directory, and a listing has no byte ranges")
 }
 
 fn special_file_error() -> Error {
