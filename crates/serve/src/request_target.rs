@@ -1,6 +1,8 @@
 //! Reads a request target: a URL for a proxy, a URL as a path, a host and port for CONNECT, or the start page.
 
-use fetch_url::url::{HostPort, parse};
+use std::borrow::Cow;
+
+use fetch_url::url::{HostPort, PercentEncoded, mask_password, parse};
 use fetch_url_proto::text::sanitise;
 use http::StatusCode;
 
@@ -101,13 +103,21 @@ fn bad_request(detail: &str) -> HeadFault {
     HeadFault::new(StatusCode::BAD_REQUEST, detail)
 }
 
-/// Returns a target for a log: without passwords and control characters.
+/// Returns a target for a log: without passwords and control characters. The URL that was typed into the start page is
+/// decoded; so is text that is no URL, because it may have a password between encoded separators.
 pub(crate) fn target_for_log(target: &str) -> String {
-    let path = target.strip_prefix('/').unwrap_or(target);
-    let slash = if path.len() == target.len() { "" } else { "/" };
-    let url = parse(path).map(|parsed| parsed.url.redacted().to_string());
-    let shown = url.unwrap_or_else(|_| fetch_url::url::mask_password(path));
-    sanitise(format!("{slash}{shown}").as_bytes()).replace(['"', ' '], "_")
+    let path = target.strip_prefix('/');
+    let (before, text) = match (path, path.map(RequestTarget::from_path)) {
+        (_, Some(Ok(RequestTarget::StartPage(Some(url))))) => ("/?url=", Cow::Owned(url)),
+        (Some(path), _) => ("/", Cow::Borrowed(path)),
+        (None, _) => ("", Cow::Borrowed(target)),
+    };
+    let url = parse(&text).map(|parsed| parsed.url.redacted().to_string());
+    let shown = url.unwrap_or_else(|_| {
+        let decoded = PercentEncoded::from(&*text).decode().into_owned();
+        mask_password(&String::from_utf8_lossy(&decoded))
+    });
+    sanitise(format!("{before}{shown}").as_bytes()).replace(['"', ' '], "_")
 }
 
 #[cfg(test)]
@@ -150,12 +160,21 @@ mod tests {
 
     #[test]
     fn passwords_are_masked_in_a_log() {
-        for target in
-            ["ftp://u:canary@h/a", "/ftp://u:canary@h/a", "/ftp://u:canary@h /a", "/http://u:canary@h:x/"]
-        {
+        for target in [
+            "ftp://u:canary@h/a",
+            "/ftp://u:canary@h/a",
+            "/ftp://u:canary@h /a",
+            "/http://u:canary@h:x/",
+            "/http://u%3Acanary%40h/",
+            "/?url=ftp%3A%2F%2Fu%3Acanary%40h%2Fa",
+            "/?url=ftp://u:canary@h/a",
+            "/?other=1&url=http%3A%2F%2Fu%3Acanary%40h%3Ax",
+            "/?other=ftp%3A%2F%2Fu%3Acanary%40h",
+        ] {
             let text = target_for_log(target);
             assert!(!text.contains("canary") && text.contains("h"), "{text}");
         }
+        assert_eq!(target_for_log("/?url=ftp%3A%2F%2Fu%3Acanary%40h%2Fa"), "/?url=ftp://u:***@h/a");
         assert_eq!(target_for_log("/gopher://h/1/"), "/gopher://h/1/");
     }
 }
