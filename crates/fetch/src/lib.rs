@@ -118,7 +118,7 @@ pub use net::proxy::Proxy;
 pub use net::tls::{TlsOptions, Trust};
 pub use policy::{Limits, Policy, Retry, Timeouts};
 pub use range::ByteRange;
-pub use request::{Condition, Request};
+pub use request::{Condition, PrecedingBytes, Request};
 pub use response::{Content, Response};
 pub use save::{Progress, Receipt};
 

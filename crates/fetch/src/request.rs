@@ -2,6 +2,7 @@
 
 mod condition;
 mod other_url;
+mod preceding;
 mod redirect_state;
 mod shared_observer;
 mod spare_connections;
@@ -25,6 +26,7 @@ use crate::{ByteRange, Resume, Retry};
 use crate::{Code, Credential, Error, Event, HostPermit, Observer};
 
 pub use self::condition::Condition;
+pub use self::preceding::PrecedingBytes;
 pub(crate) use self::redirect_state::RedirectState;
 pub(crate) use self::spare_connections::SpareConnections;
 
@@ -42,7 +44,7 @@ struct Parts {
     range: Option<ByteRange>,
     resume: Option<Resume>,
     /// The bytes before the range, if the caller has them.
-    preceding: Vec<u8>,
+    preceding: Option<PrecedingBytes>,
     condition: Option<Condition>,
     login: Option<Credential>,
     news_server: Option<HostPort<'static>>,
@@ -92,7 +94,7 @@ impl Request {
             want: Want::Object,
             range: None,
             resume: None,
-            preceding: Vec::new(),
+            preceding: None,
             condition: None,
             login: None,
             news_server: None,
@@ -134,10 +136,11 @@ impl Request {
     }
 
     /// Sets the bytes before the range, which the caller has. A server that does not state the offset of the data that
-    /// it sends (FTP) is asked for up to 64 of them again. If they differ, the error is `Code::RangeRefused`.
+    /// it sends (FTP) is asked for them again. The error is `Code::RangeRefused` if it sends other bytes, or if neither
+    /// these bytes nor the size of the object can prove the offset.
     #[must_use]
-    pub fn preceded_by(mut self, bytes: Vec<u8>) -> Self {
-        self.parts_mut().preceding = bytes;
+    pub fn preceded_by(mut self, bytes: PrecedingBytes) -> Self {
+        self.parts_mut().preceding = Some(bytes);
         self
     }
 
@@ -280,8 +283,8 @@ impl Request {
 
     /// Returns the bytes before the range ([`preceded_by`](Self::preceded_by)).
     #[cfg(feature = "ftp")]
-    pub(crate) fn preceding(&self) -> &[u8] {
-        &self.0.preceding
+    pub(crate) fn preceding(&self) -> Option<&PrecedingBytes> {
+        self.0.preceding.as_ref()
     }
 
     /// Returns the resume data of the partial download.

@@ -8,7 +8,7 @@ use std::path::Path;
 use fetch_url::http::HttpOptions;
 use fetch_url::output::{FileSink, Resume};
 use fetch_url::url::{Url, mask_password};
-use fetch_url::{ByteRange, Code, Content, Error, Meta, Request};
+use fetch_url::{ByteRange, Code, Content, Error, Meta, PrecedingBytes, Request};
 use fetch_url_proto::text::sanitise;
 
 use super::context::Run;
@@ -115,7 +115,8 @@ pub(super) async fn compare(
 pub(super) fn with_kept_bytes(request: Request, path: Option<&Path>, run: &Run) -> Request {
     let kept = run.options.file_options.keep_bytes;
     let path = path.filter(|_| kept > 0 && matches!(request.url(), Url::Ftp(_)));
-    match path.and_then(|path| last_bytes(path, kept, TAIL_LENGTH)) {
+    let preceding = |path| PrecedingBytes::read(&mut File::open(path)?, kept);
+    match path.and_then(|path| preceding(path).ok()) {
         Some(bytes) => request.preceded_by(bytes),
         None => request,
     }

@@ -5,6 +5,7 @@ mod continue_at;
 mod copies;
 mod existing_files;
 mod growing_files;
+mod ignored_rest;
 mod no_content;
 mod ranges;
 mod segment_limits;

@@ -1,12 +1,15 @@
 //! Decides when a partial download must be discarded instead of continued (RFC 9110 §15.3.7).
 
 use crate::resume::resource_key;
-use crate::{Code, Error, Meta, Phase, Request, Response, Resume};
+use crate::{ByteRange, Code, Error, Meta, Phase, Request, Response, Resume};
 
 /// Returns `true` if `error` means that the server cannot send the rest of the object, so that the request must be
-/// sent again without a range.
+/// sent again without the resume data. A server that has ignored the offset of the rest would also ignore that of a
+/// range above byte 0.
 pub(super) fn must_restart(error: &Error, request: &Request) -> bool {
-    error.code() == Code::RangeRefused && request.resume().is_some()
+    let is_above_start = |range: ByteRange| range.first_offset(None) != Some(0);
+    let would_ignore_range = error.has_invalid_body() && request.wanted_range().is_some_and(is_above_start);
+    error.code() == Code::RangeRefused && request.resume().is_some() && !would_ignore_range
 }
 
 /// Returns `true` if the response starts above offset 0 and is from another resource than the partial

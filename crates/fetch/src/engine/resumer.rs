@@ -210,7 +210,8 @@ fn no_content_error(code: Code, reason: &str) -> Error {
 /// Returns the error for a server that no longer sends the range of which a part was delivered.
 fn range_refused_error(code: Code, reason: &str, refusal: &Error) -> Error {
     let detail = format!("{reason}; cannot resume: {refusal}");
-    Error::new(code, Phase::Body, detail).as_permanent()
+    let error = Error::new(code, Phase::Body, detail).as_permanent();
+    if refusal.has_invalid_body() { error.with_invalid_body() } else { error }
 }
 
 /// Returns the error for an object that has changed after a part of it was delivered.

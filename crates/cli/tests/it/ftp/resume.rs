@@ -427,6 +427,16 @@ fn continue_at_offset_exits_33_if_the_server_ignores_rest() {
     }
 }
 
+/// A server may refuse SIZE and MDTM of a file that it sends.
+#[test]
+fn open_range_is_delivered_if_size_and_mdtm_are_refused() {
+    let refusal = "550 Not allowed.\r\n";
+    let server = start_server(test_config().answer("SIZE", refusal).answer("MDTM", refusal));
+    let result = run_fetch_url(["-r", "1000-", &server.url("/d/o")]);
+    assert!(result.assert_exit(0).stdout == new_content()[1000..], "{}", result.stderr);
+    run_fetch_url(["-r", "1000-", &server.url("/d/absent")]).assert_exit(78);
+}
+
 #[test]
 fn time_condition_skips_unchanged_object() {
     for (condition, is_fetched) in [

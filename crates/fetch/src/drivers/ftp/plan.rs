@@ -9,7 +9,7 @@ use fetch_url_proto::ftp::{
 
 use super::fallbacks::Fallbacks;
 use super::options::{FtpMethod, FtpOptions};
-use crate::{ByteRange, Code, Condition, Credential, Error, Phase, Request, Resume, Want};
+use crate::{ByteRange, Code, Condition, Credential, Error, Phase, PrecedingBytes, Request, Resume, Want};
 
 /// The password of an anonymous login, unless the caller gives another.
 const DEFAULT_ANONYMOUS_PASSWORD: &[u8] = b"anonymous@";
@@ -26,8 +26,8 @@ pub(super) struct FtpPlan {
     pub(super) ftp_request: FtpRequest,
     pub(super) range: Option<ByteRange>,
     pub(super) resume: Option<Resume>,
-    /// The last bytes before the range, if the caller has them.
-    preceding: Vec<u8>,
+    /// The bytes before the range, if the caller has them.
+    preceding: Option<PrecedingBytes>,
     pub(super) condition: Option<Condition>,
     /// The caller wants the metadata only.
     pub(super) wants_head: bool,
@@ -53,7 +53,7 @@ impl FtpPlan {
             ftp_request: ftp_request(url, &options, wants_head, request.condition(), fallbacks)?,
             range: request.wanted_range().filter(|_| !wants_head),
             resume: request.resume().filter(|_| !wants_head).cloned(),
-            preceding: last_bytes(request.preceding(), Resume::TAIL).to_vec(),
+            preceding: request.preceding().cloned(),
             condition: request.condition(),
             wants_head,
             options,
@@ -110,10 +110,15 @@ impl FtpPlan {
             matches!(self.range, Some(ByteRange::Span { first: start, .. }) if start == first);
         let known: &[u8] = match &self.resume {
             Some(Resume { tail, .. }) if !tail.is_empty() => tail,
-            _ if is_start_of_range => &self.preceding,
+            _ if is_start_of_range => self.preceding.as_ref().map_or(&[], PrecedingBytes::bytes),
             _ => &[],
         };
         last_bytes(known, usize::try_from(first).unwrap_or(usize::MAX))
+    }
+
+    /// Returns `false` if the bytes before the range do not show whether the server has ignored REST.
+    pub(super) fn overlap_proves_offset(&self) -> bool {
+        self.preceding.as_ref().is_none_or(PrecedingBytes::prove_offset)
     }
 
     /// Returns when commands may be sent before the replies to earlier commands arrive.

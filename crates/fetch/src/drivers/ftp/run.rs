@@ -120,9 +120,9 @@ async fn build_response(
     };
     if !ctx.deadline.bound(Phase::Body, comparison).await? {
         let detail = "the server sends other data than expected at the offset of REST";
-        return Err(
-            range_refused(detail).with_hint("it ignores REST, or the known bytes are of another object")
-        );
+        return Err(range_refused(detail)
+            .with_invalid_body()
+            .with_hint("it ignores REST, or the known bytes are of another object"));
     }
     let stop = end.filter(|&end| meta.head.size != Some(end)).map(|end| end - meta.offset);
     let expected = end.map(|end| end - meta.offset);

@@ -70,7 +70,7 @@ pub(super) async fn start_transfer(
     if let Some(content) = content_without_transfer(connection, plan, &meta)? {
         return Ok(TransferStart::Complete(Box::new(Response::new(meta, content))));
     }
-    if meta.head.size.is_none() && plan.range.is_some() {
+    if meta.head.size.is_none() && start_of_unsized_file(plan).is_err() {
         check_file_exists(connection, plan)?;
     }
     let first = requested_range(plan, &meta)?.0;
@@ -302,6 +302,11 @@ fn check_file_exists(connection: &Connection, plan: &FtpPlan) -> Result<(), Driv
 fn start_of_unsized_file(plan: &FtpPlan) -> Result<u64, Error> {
     match plan.range {
         None => Ok(0),
+        Some(ByteRange::Span { last: None, .. }) if !plan.overlap_proves_offset() => {
+            let detail = "the server does not report the size of the file, and the bytes before the offset are also \
+                          those at the start of the file, so that nothing would show whether REST is ignored";
+            Err(range_refused(detail))
+        }
         Some(ByteRange::Span { first, last: None }) => Ok(first),
         Some(_) => Err(range_refused("the server does not report the size of the file")),
     }
