@@ -44,7 +44,8 @@ impl Delivery {
         let digest = parts.next().unwrap_or_default().to_owned();
         let bucket = parts.next().and_then(|bucket| bucket.parse().ok());
         let number = |part| ack_subject.as_ref().and_then(|subject| number_in(subject, part));
-        let (deliveries, num_pending) = (number(TRIES).unwrap_or(1), number(NUM_PENDING).unwrap_or(0));
+        let (deliveries, num_pending) =
+            (number(TRIES_FIELD).unwrap_or(1), number(NUM_PENDING_FIELD).unwrap_or(0));
         let tries = deliveries.saturating_add(line.as_ref().map_or(0, |line| line.earlier_tries));
         Self { ack_subject, digest, line, tries, bucket, num_pending }
     }
@@ -58,9 +59,9 @@ impl Delivery {
 }
 
 /// The part of an ack subject that is the number of times that the message was delivered.
-const TRIES: usize = 4;
+const TRIES_FIELD: usize = 4;
 /// The part of an ack subject that is the number of messages that the consumer has not delivered.
-const NUM_PENDING: usize = 8;
+const NUM_PENDING_FIELD: usize = 8;
 
 /// Returns the number that is a part of an ack subject. The long form has two more tokens before it: domain and account.
 fn number_in(subject: &str, part: usize) -> Option<u64> {
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn tries_and_pending_messages_are_read_from_both_forms_of_the_ack_subject() {
-        let numbers = |ack| (number_in(ack, TRIES), number_in(ack, NUM_PENDING));
+        let numbers = |ack| (number_in(ack, TRIES_FIELD), number_in(ack, NUM_PENDING_FIELD));
         let short = "$JS.ACK.corpus.b10.3.417.418.1795493319412570340.583";
         assert_eq!(numbers(short), (Some(3), Some(583)));
         let long = "$JS.ACK.hub.A1B2.corpus.b10.4.417.418.1795493319412570340.583";

@@ -41,6 +41,7 @@ mod lease;
 mod line;
 mod location;
 mod login;
+mod orphaned_messages;
 mod pull;
 mod queue;
 mod record;
@@ -52,7 +53,6 @@ mod session;
 mod set_aside;
 mod slots;
 mod status;
-mod strays;
 mod worker;
 mod worker_state;
 

@@ -27,7 +27,7 @@ impl Shared {
             return false;
         }
         if is_repeated {
-            self.remove_strays().await;
+            self.remove_orphaned_messages().await;
         }
         for bucket in (0..self.queue.buckets).filter(|_| is_repeated) {
             let (consumer, subject) =

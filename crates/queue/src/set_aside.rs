@@ -133,7 +133,7 @@ impl Shared {
     /// does not answer is repeated when the lease ends.
     async fn wait_or_return(&self, message: &Message) {
         let Ok(line) = Line::from_message(&message.payload) else {
-            return self.remove_stray(&message.subject).await;
+            return self.remove_orphaned_message(&message.subject).await;
         };
         // Without the line, it has the number of times that this consumer has handed it out.
         let delivery = Delivery::new(message, None);

@@ -13,23 +13,23 @@ use crate::{Entry, Line, Outcome};
 impl Shared {
     /// Records the messages of buckets that do not exist as failed, and removes them. Failed requests are retried at the
     /// next check.
-    pub(crate) async fn remove_strays(&self) {
+    pub(crate) async fn remove_orphaned_messages(&self) {
         let all = self.queue.lines.info_with_subjects(self.queue.subject(kind::LINE, "*.*")).await;
         let Ok(subjects) = all else { return };
         let buckets = self.queue.buckets;
-        let strays: Vec<(String, usize)> = subjects
+        let orphaned: Vec<(String, usize)> = subjects
             .into_stream()
             .filter_map(|subject| std::future::ready(subject.ok()))
             .filter(|(subject, _)| std::future::ready(!has_bucket(subject, buckets)))
             .collect()
             .await;
-        for (subject, _) in strays {
-            self.remove_stray(&subject).await;
+        for (subject, _) in orphaned {
+            self.remove_orphaned_message(&subject).await;
         }
     }
 
     /// Records a message as failed and removes it.
-    pub(crate) async fn remove_stray(&self, subject: &str) {
+    pub(crate) async fn remove_orphaned_message(&self, subject: &str) {
         let Ok(message) = self.queue.lines.direct_get_last_for_subject(subject).await else { return };
         // The subject of another program may contain a wildcard and so match other messages.
         if message.subject.as_str() != subject {
