@@ -9,7 +9,7 @@ mod shape;
 mod source;
 mod words;
 
-use source::Source;
+use source::{Source, Tracked};
 
 /// A rule: returns the violations in one file.
 type Rule = fn(&Source, &mut Vec<Finding>);
@@ -35,8 +35,9 @@ impl Finding {
 
 /// Checks every file that git tracks or would track against every rule.
 pub(crate) fn run() -> Result<(), String> {
-    let sources = source::tracked()?;
+    let Tracked { sources, binaries } = source::tracked()?;
     let mut findings = Vec::new();
+    shape::binaries(&binaries, &mut findings);
     for source in &sources {
         for rule in RULES {
             rule(source, &mut findings);

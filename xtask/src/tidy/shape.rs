@@ -13,6 +13,19 @@ const MAX_LINES_WITH_TESTS: usize = 600;
 /// Files with their own limits.
 const BOUNDS: [(&str, usize); 2] = [("ARCHITECTURE.md", 280), ("crates/cli/src/main.rs", 60)];
 
+/// The binary files of the project: pictures, and inputs of fuzz targets.
+const BINARIES: [&str; 2] = ["assets/", "tests/fuzz/seeds/"];
+
+/// Checks that there are no binary files but those of the project, such as packages that a tool has downloaded.
+pub(super) fn binaries(paths: &[String], findings: &mut Vec<Finding>) {
+    let is_unknown = |path: &&String| !BINARIES.iter().any(|folder| path.starts_with(folder));
+    findings.extend(paths.iter().filter(is_unknown).map(|path| Finding {
+        path: path.clone(),
+        line: 0,
+        what: "is a binary file".to_owned(),
+    }));
+}
+
 /// Checks that the first line of a Rust file is a doc comment that describes the file.
 pub(super) fn head(source: &Source, findings: &mut Vec<Finding>) {
     if source.is_rust() && !source.text.starts_with("//! ") {
@@ -48,6 +61,15 @@ pub(super) fn sizes(source: &Source, findings: &mut Vec<Finding>) {
 mod tests {
     use super::super::check;
     use super::*;
+
+    #[test]
+    fn binary_files_outside_their_directories_are_found() {
+        let paths =
+            ["assets/serve.png", "tests/fuzz/seeds/telnet/iac", "docs/six-1.16.0-py2.py3-none-any.whl"];
+        let mut findings = Vec::new();
+        binaries(&paths.map(str::to_owned), &mut findings);
+        assert_eq!(findings.iter().map(|finding| &*finding.path).collect::<Vec<_>>(), [paths[2]]);
+    }
 
     #[test]
     fn first_line_must_be_a_doc_comment() {

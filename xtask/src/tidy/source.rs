@@ -1,6 +1,7 @@
 //! A file that is checked, and which of its lines are code, comment or test.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::process::Command;
 
 use crate::program::{command_output, root};
@@ -62,16 +63,28 @@ fn code_of(line: &str) -> &str {
     line.split(" // ").next().unwrap_or(line)
 }
 
-/// Returns every text file that git tracks or would track.
-pub(super) fn tracked() -> Result<Vec<Source>, String> {
+/// The files that git tracks or would track.
+pub(super) struct Tracked {
+    pub(super) sources: Vec<Source>,
+    /// The paths of the files that are not text in UTF-8.
+    pub(super) binaries: Vec<String>,
+}
+
+/// Returns every file that git tracks or would track.
+pub(super) fn tracked() -> Result<Tracked, String> {
     let mut git = Command::new("git");
     git.current_dir(root()).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
     let paths = command_output(&mut git)?;
-    let paths = paths.split('\0').filter(|path| !path.is_empty());
-    // Files that are deleted but still in the index, and binary files, are skipped.
-    Ok(paths
-        .filter_map(|path| Some(Source::new(path, &fs::read_to_string(root().join(path)).ok()?)))
-        .collect())
+    let mut tracked = Tracked { sources: Vec::new(), binaries: Vec::new() };
+    for path in paths.split('\0').filter(|path| !path.is_empty()) {
+        match fs::read_to_string(root().join(path)) {
+            Ok(text) => tracked.sources.push(Source::new(path, &text)),
+            Err(error) if error.kind() == ErrorKind::InvalidData => tracked.binaries.push(path.to_owned()),
+            // It is deleted, but still in the index.
+            Err(_) => {}
+        }
+    }
+    Ok(tracked)
 }
 
 #[cfg(test)]
