@@ -52,7 +52,7 @@ impl FirstConnection {
     ///
     /// # Errors
     /// `Code::TimedOut` if the total time is over.
-    pub(super) async fn wait_or_lead(
+    pub(super) async fn lock_for_opening(
         &self,
         deadline: &Deadline,
     ) -> Result<Option<MutexGuard<'_, ()>>, Error> {

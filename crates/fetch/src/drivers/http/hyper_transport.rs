@@ -101,7 +101,7 @@ async fn open(
         let opened = Connection::open(plan, ctx).await?;
         return Ok(Some(pool.check_out_new(opened, key.clone(), has_body)));
     };
-    let lead = first.wait_or_lead(&ctx.deadline).await?;
+    let lead = first.lock_for_opening(&ctx.deadline).await?;
     if pool.contains(key, has_body) {
         return Ok(None);
     }
