@@ -72,6 +72,21 @@ fn iac_byte_is_doubled_only_after_550() {
     assert_eq!(server.received_text().iter().filter(|line| line.starts_with("RETR")).count(), 1);
 }
 
+/// ProFTPD takes 0xFF 0xFE (IAC DONT) and the next byte for a Telnet command, and answers it with IAC WONT.
+#[test]
+fn iac_byte_is_doubled_after_a_telnet_answer() {
+    let is_telnet_command: fn(&[u8]) -> bool = |line| {
+        line.windows(2).any(|pair| pair == [0xff, 0xfe]) && !line.windows(2).any(|pair| pair == [0xff, 0xff])
+    };
+    for (path, name) in [("/x%FF%FEy", &b"/x\xff\xfey"[..]), ("/d%FF%FEz/f", b"/d\xff\xfez/f")] {
+        let config = FtpConfig::new().unescapes_telnet().file(name, "found");
+        let answer = b"\xff\xfcy550 No such file.\r\n";
+        let server = start_server(config.answer(FtpTrigger::Matches(is_telnet_command), *answer));
+        let result = run_fetch_url(["-v", &server.url(path)]);
+        assert_eq!((result.exit, result.stdout_text().as_str()), (0, "found"), "{path}: {}", result.stderr);
+    }
+}
+
 /// docs/spec/faults.md, rows 1 to 3: rejected in every part of the URL and with every option that changes the commands.
 #[test]
 fn cr_lf_nul_in_url_are_rejected_before_connecting() {

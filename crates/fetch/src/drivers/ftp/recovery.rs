@@ -140,6 +140,10 @@ fn next_fallback(
             Some(fallback_to_sequential(plan, known))
         }
         DriverError::DataConnectionFailed(error) => fallback_after_data_error(error, plan),
+        // The server took 0xFF and the next byte for a Telnet command, and its answer is no FTP reply.
+        DriverError::ConnectionLost(error) if error.code() == Code::PeerMisbehaved && sends_iac(plan) => {
+            Some(fallback_to_doubled_iac(plan))
+        }
         DriverError::Session(SessionError::Rejected { command: Some(command), reply, .. }) => {
             fallback_after_rejection(command, reply.code, plan)
         }
@@ -151,6 +155,17 @@ fn fallback_to_sequential(plan: &FtpPlan, known: &KnownServers) -> (Fallbacks, S
     known.mark_sequential(&plan.host, plan.port);
     let reason = "the server mishandles pipelined commands: sending one command at a time";
     (Fallbacks { sequential: true, ..plan.fallbacks }, reason.to_owned())
+}
+
+/// Returns `true` if a command of the plan contains the byte 0xFF, and it is sent as it is.
+fn sends_iac(plan: &FtpPlan) -> bool {
+    let commands = plan.ftp_request.commands().unwrap_or_default();
+    plan.fallbacks.iac == IacEscaping::Plain && commands.iter().any(Command::contains_iac)
+}
+
+fn fallback_to_doubled_iac(plan: &FtpPlan) -> (Fallbacks, String) {
+    let reason = "sending each byte 0xFF twice (RFC 854)";
+    (Fallbacks { iac: IacEscaping::Doubled, ..plan.fallbacks }, reason.to_owned())
 }
 
 fn fallback_after_data_error(error: &Error, plan: &FtpPlan) -> Option<(Fallbacks, String)> {
@@ -171,8 +186,7 @@ fn fallback_after_data_error(error: &Error, plan: &FtpPlan) -> Option<(Fallbacks
 fn fallback_after_rejection(command: &Command, code: u16, plan: &FtpPlan) -> Option<(Fallbacks, String)> {
     let used = plan.fallbacks;
     if command.contains_iac() && used.iac == IacEscaping::Plain {
-        let reason = "sending each byte 0xFF twice (RFC 854)";
-        return Some((Fallbacks { iac: IacEscaping::Doubled, ..used }, reason.to_owned()));
+        return Some(fallback_to_doubled_iac(plan));
     }
     match (command.verb(), &plan.ftp_request.operation) {
         (Verb::Cwd, _) if plan.options.method == FtpMethod::Auto && !used.no_cwd => {
