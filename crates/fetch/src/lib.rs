@@ -214,6 +214,7 @@ pub mod internal {
     pub use crate::error::{CODES, CodeRow};
     pub use crate::fetcher::check_request;
     pub use crate::redirect::{redirect_target, shown_url};
+    pub use crate::sink::descriptor::Descriptor;
     pub use crate::sink::private::write_private;
     pub use crate::tree::fold_case;
 }

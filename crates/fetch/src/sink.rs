@@ -6,6 +6,7 @@
 //! target.
 
 mod case_folding;
+pub(crate) mod descriptor;
 mod device;
 pub(crate) mod digest;
 pub(crate) mod dir_handle;

@@ -12,6 +12,7 @@ use super::file_name::lacks_file_name;
 use super::{news, upload, url_globs};
 use crate::error::usage_error;
 use crate::flags::{FetchFlags, Format, GivenOptions};
+use crate::render::written_file::is_stdout;
 
 /// A URL and the output for its object.
 #[derive(Clone, Debug)]
@@ -165,7 +166,7 @@ pub(super) fn named(flags: &FetchFlags) -> Output {
 }
 
 fn file(flags: &FetchFlags, path: &Path) -> Output {
-    if path.as_os_str() == "-" || path == Path::new("/dev/stdout") {
+    if is_stdout(path) {
         return Output::Stdout { is_explicit: true };
     }
     Output::File(match &flags.output_dir {

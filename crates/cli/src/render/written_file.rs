@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
+use fetch_url::internal::Descriptor;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
@@ -23,4 +24,9 @@ pub(crate) fn open_written(path: impl AsRef<Path>, options: &mut OpenOptions) ->
     })?;
     rustix::fs::fcntl_setfl(&fifo, OFlags::empty())?;
     Ok(fifo)
+}
+
+/// Returns `true` if the value of an option is standard output: `-`, `/dev/stdout` or `/dev/fd/1`.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-" || Descriptor::named_by(path) == Some(Descriptor::STDOUT)
 }

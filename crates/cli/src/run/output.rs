@@ -4,6 +4,7 @@
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
+use fetch_url::internal::Descriptor;
 use fetch_url::output::{FileOptions, FileSink, Sink, file_name, safe_name};
 use fetch_url::url::Url;
 use fetch_url::{Code, Error, Phase, Response};
@@ -44,8 +45,10 @@ fn path_of(transfer: &Transfer, url: &Url<'_>, run: &Run) -> Result<Option<PathB
 
 /// Returns `path`. With `--keep-both`, if `path` is taken, returns it with the first free number, such as `file.1`.
 fn free_path(path: PathBuf, number: usize, run: &Run) -> Result<PathBuf, Error> {
-    // Devices and FIFOs are written to, not replaced.
-    let exists = |path: &Path| path.is_file() || path.is_dir() || path.is_symlink();
+    // Open descriptors, devices and FIFOs are written to, not replaced.
+    let exists = |path: &Path| {
+        Descriptor::named_by(path).is_none() && (path.is_file() || path.is_dir() || path.is_symlink())
+    };
     let is_taken = |path: &Path| {
         exists(path) || run.output_paths.is_reserved(path, number) || run.output_paths.is_program_file(path)
     };
@@ -82,9 +85,10 @@ pub(super) fn is_fetched(path: &Path, reserved: Reserved, run: &Run) -> bool {
 }
 
 /// Returns the file if it need not be fetched: it exists and `--skip-existing` is set, or the journal contains it. A
-/// directory, a device or a FIFO at its path is not the file.
+/// directory, a device, a FIFO or an open descriptor at its path is not the file.
 pub(super) fn current_file(transfer: &Transfer, path: &Path, run: &Run) -> Option<Metadata> {
-    let existing = || fs::metadata(path).ok().filter(Metadata::is_file);
+    let is_file = |file: &Metadata| file.is_file() && Descriptor::named_by(path).is_none();
+    let existing = || fs::metadata(path).ok().filter(is_file);
     let existing = run.options.skips_existing.then(existing).flatten();
     let journal = run.journal.as_ref().filter(|journal| journal.has_earlier_entries());
     existing.or_else(|| journal?.unchanged_file(transfer, path))
@@ -135,7 +139,8 @@ fn open_file(path: &Path, transfer: &Transfer, options: FileOptions, run: &Run) 
 fn missing_start(path: &Path, run: &Run) -> Option<Error> {
     let kept = run.options.file_options.keep_bytes;
     let detail = || format!("-C {kept} keeps the start of {}, which does not exist", path.display());
-    (kept > 0 && !path.exists()).then(|| usage_error(detail()))
+    let is_missing = || Descriptor::named_by(path).is_none() && !path.exists();
+    (kept > 0 && is_missing()).then(|| usage_error(detail()))
 }
 
 /// Returns the error for a file whose directory does not exist.

@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::SystemTime;
 
-use fetch_url::internal::fold_case;
+use fetch_url::internal::{Descriptor, fold_case};
 use fetch_url::output::FileSink;
 use fetch_url::{Checksum, Error};
 
@@ -103,8 +103,9 @@ impl OutputPaths {
     /// Adds a file that the program itself writes. Fails with [`fetch_url::Code::Usage`] if another option names it. Several
     /// options may name one device.
     pub(super) fn add_program_file(&mut self, path: &Path) -> Result<(), Error> {
-        // /dev/stderr may be a regular file.
-        if path.starts_with("/dev") || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        // The file behind a descriptor may be a regular one.
+        let is_special = || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
+        if Descriptor::named_by(path).is_some() || is_special() {
             return Ok(());
         }
         let key = self.path_key(path);

@@ -2,6 +2,7 @@
 
 mod checksums;
 mod conditions;
+mod descriptors;
 mod interrupted_runs;
 mod kills;
 mod log_files;

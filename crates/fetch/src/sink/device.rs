@@ -1,73 +1,61 @@
-//! Devices, FIFOs and open file descriptors: they are written directly, without a temporary file.
+//! Open descriptors, devices and FIFOs: they are written directly, without a temporary file.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
-use std::os::fd::AsFd as _;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::file_id::file_error;
-use crate::{Code, Error, Phase};
+use super::descriptor::Descriptor;
 
-/// Opens `target` for writing if it is a device, a FIFO or an open file descriptor (`/dev/stderr`, `/dev/fd/N`),
-/// otherwise returns `None`.
-pub(super) fn open_device(target: &Path, metadata: &Metadata) -> Result<Option<File>, Error> {
-    let is_link = metadata.is_symlink();
-    let descriptor = descriptor_number(target).filter(|_| is_link);
-    if let Some(opened) = descriptor.and_then(standard_stream) {
-        return opened.map(Some).map_err(|error| file_error(target, error));
+/// Opens `path` for writing if it names an open descriptor ([`Descriptor`]), a device or a FIFO, otherwise returns
+/// `None`. Nothing is truncated.
+///
+/// # Errors
+/// It cannot be written, or no process has opened the FIFO for reading.
+pub(super) fn open_direct(path: &Path) -> io::Result<Option<File>> {
+    open_with_metadata(path, fs::symlink_metadata(path).ok().as_ref())
+}
+
+/// Opens `path` as [`open_direct`] does. `metadata` is that of what is at the path, if anything is.
+pub(super) fn open_with_metadata(path: &Path, metadata: Option<&Metadata>) -> io::Result<Option<File>> {
+    if let Some(descriptor) = Descriptor::named_by(path) {
+        return descriptor.open().map(|file| Some(open_blocking(&file).unwrap_or(file)));
     }
-    let kind = match is_link.then(|| fs::metadata(target)) {
-        None => metadata.file_type(),
-        Some(Ok(linked)) => linked.file_type(),
-        Some(Err(_)) => return Ok(None),
+    let linked = metadata.filter(|metadata| metadata.is_symlink()).map(|_| fs::metadata(path));
+    let kind = match (metadata, linked) {
+        (_, Some(Ok(linked))) => linked.file_type(),
+        (None, _) | (_, Some(Err(_))) => return Ok(None),
+        (Some(metadata), None) => metadata.file_type(),
     };
     if kind.is_char_device() || kind.is_fifo() || kind.is_block_device() {
-        return open_special(target, kind.is_fifo()).map(Some);
-    }
-    if descriptor.is_some() && kind.is_file() {
-        // The bytes that other processes wrote to the file are kept.
-        let opened = OpenOptions::new().append(true).open(target);
-        return opened.map(Some).map_err(|error| file_error(target, error));
+        return open_special(path, kind.is_fifo()).map(Some);
     }
     Ok(None)
 }
 
-/// Returns the number of the file descriptor that `path` names.
-fn descriptor_number(path: &Path) -> Option<u32> {
-    match path.to_str()? {
-        "/dev/stdout" => Some(1),
-        "/dev/stderr" => Some(2),
-        path => path.strip_prefix("/dev/fd/").or_else(|| path.strip_prefix("/proc/self/fd/"))?.parse().ok(),
-    }
-}
-
-/// Duplicates standard output or standard error: the copy has the same position in the file.
-fn standard_stream(descriptor: u32) -> Option<io::Result<File>> {
-    let copy = match descriptor {
-        1 => io::stdout().as_fd().try_clone_to_owned(),
-        2 => io::stderr().as_fd().try_clone_to_owned(),
-        _ => return None,
-    };
-    Some(copy.map(File::from))
+/// Opens the pipe or terminal behind a descriptor again if writes to `file` do not wait for its reader. It has no
+/// position that must be shared. Returns `None` if they wait, or if it cannot be opened again.
+fn open_blocking(file: &File) -> Option<File> {
+    let kind = file.metadata().ok()?.file_type();
+    let is_stream = kind.is_fifo() || kind.is_char_device();
+    let returns_at_once = rustix::fs::fcntl_getfl(file).is_ok_and(|flags| flags.contains(OFlags::NONBLOCK));
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    (is_stream && returns_at_once).then(|| open_special(path.as_ref(), kind.is_fifo()).ok())?
 }
 
 /// Opens a device or FIFO.
-fn open_special(target: &Path, is_fifo: bool) -> Result<File, Error> {
+fn open_special(path: &Path, is_fifo: bool) -> io::Result<File> {
     // Opening a FIFO without a reader would block without a deadline.
     let open_flags = if is_fifo { OFlags::NONBLOCK } else { OFlags::empty() };
-    let opened = OpenOptions::new().write(true).custom_flags(open_flags.bits().cast_signed()).open(target);
-    let device = opened.map_err(|error| match error.raw_os_error() {
-        Some(code) if code == Errno::NXIO.raw_os_error() => Error::new(
-            Code::SinkFailed,
-            Phase::Deliver,
-            format!("no process has opened {} for reading", target.display()),
-        ),
-        _ => file_error(target, error),
+    let opened = OpenOptions::new().write(true).custom_flags(open_flags.bits().cast_signed()).open(path);
+    let device = opened.map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::NXIO) => io::Error::new(error.kind(), "no process has opened it for reading"),
+        _ => error,
     })?;
-    rustix::fs::fcntl_setfl(&device, OFlags::empty()).map_err(|error| file_error(target, error.into()))?;
+    rustix::fs::fcntl_setfl(&device, OFlags::empty())?;
     Ok(device)
 }

@@ -11,7 +11,7 @@ use std::time::Instant;
 use rustix::io::Errno;
 
 use super::TargetKind;
-use super::device::open_device;
+use super::device;
 use super::digest::Digest;
 use super::dir_handle::DirHandle;
 use super::file_id::{file_error, file_id};
@@ -125,14 +125,15 @@ pub struct FileSink {
 }
 
 enum FileKind {
-    /// A device or FIFO, written directly.
+    /// An open descriptor, a device or a FIFO, written directly.
     Direct(File),
     /// A file without a name or a `.part` file.
     Part(Box<Part>),
 }
 
 impl FileSink {
-    /// Checks the name and opens a file without a name, or opens and locks `NAME.fetch-url.part`.
+    /// Checks the name and opens a file without a name, or opens and locks `NAME.fetch-url.part`. A device, a FIFO and
+    /// a descriptor that the process has inherited (`/dev/stderr`, `/dev/fd/N`) are written directly.
     ///
     /// # Errors
     /// [`Code::SinkFailed`] if the file cannot be written; [`Code::Usage`] if it exists and may not be replaced, or
@@ -155,14 +156,13 @@ impl FileSink {
 
     fn open_paths(paths: PartPaths, options: FileOptions) -> Result<Self, Error> {
         let existing = paths.metadata(&paths.target);
+        let direct = device::open_with_metadata(&paths.target, existing.as_ref().ok());
+        if let Some(file) = direct.map_err(|error| file_error(&paths.target, error))? {
+            let kind = FileKind::Direct(file);
+            return Ok(Self { kind, resume: None, earlier_url: None, kept: 0 });
+        }
         match &existing {
-            Ok(metadata) => {
-                if let Some(device) = open_device(&paths.target, metadata)? {
-                    let kind = FileKind::Direct(device);
-                    return Ok(Self { kind, resume: None, earlier_url: None, kept: 0 });
-                }
-                check_target(&paths.target, metadata, options)?;
-            }
+            Ok(metadata) => check_target(&paths.target, metadata, options)?,
             // A target name that is too long must fail here: the name of the `.part` file is shortened, so it can be
             // created.
             Err(error) if error.raw_os_error() == Some(Errno::NAMETOOLONG.raw_os_error()) => {
@@ -276,7 +276,8 @@ impl FileSink {
         part.replaced.as_ref().map(file_id)
     }
 
-    /// Returns `true` if the target is a device or FIFO, which is written directly, from its start to its end.
+    /// Returns `true` if the target is an open descriptor, a device or a FIFO, which is written directly, from its start
+    /// to its end.
     pub const fn is_device(&self) -> bool {
         matches!(self.kind, FileKind::Direct(_))
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
-use super::device::open_device;
+use super::device::open_direct;
 use super::file_id::{file_id, is_file_at};
 use super::part_paths::new_path;
 use crate::{Code, Error, Phase};
@@ -20,16 +20,15 @@ const MAX_WAIT: Duration = Duration::from_secs(5);
 const LOCK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Atomically writes a small file that contains secrets, such as cookies. Only its owner can read
-/// it. A device or FIFO, such as `/dev/null`, is written directly.
+/// it. An open descriptor, a device or a FIFO, such as `/dev/null`, is written directly.
 ///
 /// # Errors
 /// [`Code::SinkFailed`] if the file cannot be written.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let device = fs::symlink_metadata(path).ok().map(|metadata| open_device(path, &metadata)).transpose()?;
-    let written = match device.flatten() {
-        Some(mut device) => device.write_all(bytes),
+    let written = open_direct(path).and_then(|direct| match direct {
+        Some(mut file) => file.write_all(bytes),
         None => write_atomically(path, &new_path(path), bytes),
-    };
+    });
     written.map_err(|error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error))
 }
 
