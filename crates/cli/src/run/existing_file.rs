@@ -111,10 +111,17 @@ pub(super) async fn compare(
     }
 }
 
-/// Adds to `request` the last of the bytes of the file at `path` that `-C OFFSET` keeps.
-pub(super) fn with_kept_bytes(request: Request, path: Option<&Path>, run: &Run) -> Request {
+/// Adds to `request` the last of the bytes of the file at `path` that `-C OFFSET` keeps. What an open descriptor or a
+/// device has before its position is not part of the object.
+pub(super) fn with_kept_bytes(
+    request: Request,
+    path: Option<&Path>,
+    file: Option<&FileSink>,
+    run: &Run,
+) -> Request {
     let kept = run.options.file_options.keep_bytes;
-    let path = path.filter(|_| kept > 0 && matches!(request.url(), Url::Ftp(_)));
+    let is_compared = kept > 0 && matches!(request.url(), Url::Ftp(_));
+    let path = path.filter(|_| is_compared && !file.is_some_and(FileSink::is_device));
     let preceding = |path| PrecedingBytes::read(&mut File::open(path)?, kept);
     match path.and_then(|path| preceding(path).ok()) {
         Some(bytes) => request.preceded_by(bytes),

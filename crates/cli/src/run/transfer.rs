@@ -82,7 +82,7 @@ async fn run_stages(
         report.meta = Some(Box::new(page.meta.clone()));
         return save_response(page.to_response(), file, expected, transfer, run, report).await;
     }
-    let request = existing_file::with_kept_bytes(request, path.as_deref(), run);
+    let request = existing_file::with_kept_bytes(request, path.as_deref(), file.as_ref(), run);
     let mut resume = existing_file::resume_of(path.as_deref(), file.as_ref(), &request, transfer, run);
     if let Some(path) = &path
         && file.as_ref().is_some_and(|file| file.kept_bytes() > 0 && run.options.file_options.keep_bytes == 0)

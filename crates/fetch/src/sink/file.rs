@@ -136,8 +136,8 @@ impl FileSink {
     /// a descriptor that the process has inherited (`/dev/stderr`, `/dev/fd/N`) are written directly.
     ///
     /// # Errors
-    /// [`Code::SinkFailed`] if the file cannot be written; [`Code::Usage`] if it exists and may not be replaced, or
-    /// another process is downloading to it.
+    /// [`Code::SinkFailed`] if the file cannot be written; [`Code::Usage`] if it exists and may not be replaced,
+    /// another process is downloading to it, or a partial download in it cannot be resumed because it is a descriptor.
     pub fn open(target: &Path, options: FileOptions) -> Result<Self, Error> {
         Self::open_with_cache(None, target, options)
     }
@@ -158,8 +158,7 @@ impl FileSink {
         let existing = paths.metadata(&paths.target);
         let direct = device::open_with_metadata(&paths.target, existing.as_ref().ok());
         if let Some(file) = direct.map_err(|error| file_error(&paths.target, error))? {
-            let kind = FileKind::Direct(file);
-            return Ok(Self { kind, resume: None, earlier_url: None, kept: 0 });
+            return Self::direct(file, &paths.target, options);
         }
         match &existing {
             Ok(metadata) => check_target(&paths.target, metadata, options)?,
@@ -208,6 +207,19 @@ impl FileSink {
             check_kept_bytes(&part.paths.target, kept)?;
         }
         Ok(Self { kind: FileKind::Part(part), resume, earlier_url, kept })
+    }
+
+    /// Returns a sink that writes to an open descriptor, a device or a FIFO.
+    fn direct(file: File, target: &Path, options: FileOptions) -> Result<Self, Error> {
+        // Where the object begins in the file of a descriptor is unknown.
+        if options.resume && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            let detail =
+                format!("{} is an open file, so a download in it cannot be resumed", target.display());
+            let hint = "name the file, or give the number of bytes that were written: -C OFFSET";
+            return Err(Error::new(Code::Usage, Phase::Deliver, detail).with_hint(hint));
+        }
+        let kept = options.keep_bytes;
+        Ok(Self { kind: FileKind::Direct(file), resume: None, earlier_url: None, kept })
     }
 
     /// Returns a sink that writes to a new file, which has no name until it is complete or large.
@@ -323,7 +335,9 @@ impl FileSink {
         digest: Option<&mut Digest>,
     ) -> Result<TargetKind, Error> {
         let mut part = match self.kind {
-            FileKind::Direct(file) => return Ok(TargetKind::Open(file)),
+            FileKind::Direct(file) => {
+                return check_offset(meta.offset, self.kept).map(|()| TargetKind::Open(file));
+            }
             FileKind::Part(part) => part,
         };
         let is_appended = self.kept > 0 && meta.offset == self.kept;

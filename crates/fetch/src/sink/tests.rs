@@ -44,6 +44,17 @@ fn free_space_is_required_for_the_body_and_not_for_the_object() {
 }
 
 #[test]
+fn body_that_begins_elsewhere_is_not_written_to_a_device() {
+    let mut meta = Meta::new(fetch_url_core::parse("http://h/x").expect("a URL").into_owned().url);
+    for (offset, code) in [(0, Some(Code::RangeRefused)), (2, None)] {
+        let options = FileOptions::default().keeping_bytes(2);
+        let file = FileSink::open("/dev/null".as_ref(), options).expect("a device");
+        meta.offset = offset;
+        assert_eq!(Sink::file(file).begin(&meta).err().map(|error| error.code()), code, "{offset}");
+    }
+}
+
+#[test]
 fn only_a_file_of_a_download_can_be_written_in_any_order() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = |keep| {

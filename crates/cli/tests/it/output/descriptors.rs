@@ -12,7 +12,9 @@ use rustix::fs::{OFlags, fcntl_setfl};
 use crate::support::{
     RunResult, fetch_url_command, http_server, run_shell, strong_etag_headers, temp_dir, write_file,
 };
-use fetch_url_tests::{HttpResponse, HttpServer, file_handler, pattern_vec};
+use fetch_url_tests::{
+    FileHeaders, FtpConfig, FtpServer, HttpResponse, HttpServer, RangeSupport, file_handler, pattern_vec,
+};
 
 const SIZE: usize = 200_000;
 
@@ -86,6 +88,58 @@ fn existing_file_of_a_descriptor_is_written() {
         let script = format!("\"$F\" {option} -o /dev/fd/7 \"$1\" 7>>f");
         run_with_file(directory.path(), &script, &server.url("/")).assert_exit(0);
         assert_eq!(fs::read_to_string(directory.path().join("f")).expect("a file"), "old abc", "{option}");
+    }
+}
+
+#[test]
+fn resume_of_the_file_of_a_descriptor_is_a_usage_error() {
+    let (directory, server) = (temp_dir(), start_server());
+    write_file(directory.path(), "f", "old");
+    for path in ["/dev/fd/7", "/proc/self/fd/7", "/dev/stderr"] {
+        let script = format!("\"$F\" -C - -o {path} \"$1\" 7>>f 2>>f");
+        let result = run_with_file(directory.path(), &script, &server.url("/o"));
+        result.assert_exit(2);
+        let now = fs::read_to_string(directory.path().join("f")).expect("a file");
+        assert!(now.starts_with("oldfetch-url: ") && now.contains("-C OFFSET"), "{now}");
+        write_file(directory.path(), "f", "old");
+    }
+    assert!(server.requests().is_empty());
+    // A pipe has nothing that could be resumed.
+    let script = "{ \"$F\" -C - -o /dev/fd/7 \"$1\" 7>&1 >/dev/null; } | cat";
+    let result = run_with_file(directory.path(), script, &server.url("/o"));
+    assert!(result.assert_exit(0).stdout == content(), "{} bytes", result.stdout.len());
+}
+
+#[test]
+fn rest_of_the_object_is_written_at_the_position_of_the_descriptor() {
+    let (directory, server) = (temp_dir(), start_server());
+    write_file(directory.path(), "source", "0123456789");
+    let source = format!("file://{}/source", directory.path().display());
+    let ftp = FtpConfig::new().anonymous().file("/source", "0123456789");
+    let ftp = FtpServer::start(ftp).expect("a server");
+    for (url, offset, rest) in [
+        (server.url("/o"), SIZE - 100, &content()[SIZE - 100..]),
+        (source, 7, b"789"),
+        // The 7 bytes before the position are not those of the object.
+        (ftp.url("/source"), 7, b"789"),
+    ] {
+        write_file(directory.path(), "f", "");
+        let script = format!("exec 7>f; echo before >&7; \"$F\" -C {offset} -o /dev/fd/7 \"$1\" && echo after >&7");
+        run_with_file(directory.path(), &script, &url).assert_exit(0);
+        let written = fs::read(directory.path().join("f")).expect("a file");
+        assert!(written == [b"before\n", rest, b"after\n"].concat(), "{url}");
+    }
+}
+
+#[test]
+fn object_from_its_start_is_not_written_to_a_descriptor_instead_of_its_rest() {
+    let directory = temp_dir();
+    let headers = FileHeaders { ranges: RangeSupport::Ignored, ..strong_etag_headers() };
+    let server = http_server(file_handler(content(), headers));
+    write_file(directory.path(), "f", "old");
+    for url in [server.url("/o"), format!("file://{}/", directory.path().display())] {
+        run_with_file(directory.path(), "\"$F\" -C 3 -o /dev/fd/7 \"$1\" 7>>f", &url).assert_exit(33);
+        assert_eq!(fs::read_to_string(directory.path().join("f")).expect("a file"), "old", "{url}");
     }
 }
 
