@@ -64,6 +64,7 @@ use crate::error::usage_error;
 use crate::flags::{self, Flags, GivenOptions, Verb};
 use crate::job::{Invocation, unbuilt_verb_error};
 use crate::render;
+use crate::render::written_file::is_stdout;
 use crate::signal;
 use crate::stall;
 use crate::verbs;
@@ -268,7 +269,7 @@ fn report_log_failure() -> u8 {
 /// for `-`. Returns the exit status.
 fn keep_cookies(run: &Run) -> u8 {
     let (Some(jar), Some(path)) = (run.cookies(), &run.cookie_file) else { return 0 };
-    if path.as_os_str() == "-" {
+    if is_stdout(path) {
         return render::status_of_print(render::print_stdout_bytes(&jar.to_netscape()), 0);
     }
     let written = fetch_url::internal::write_private(path, &jar.to_netscape());

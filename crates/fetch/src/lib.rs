@@ -215,6 +215,7 @@ pub mod internal {
     pub use crate::fetcher::check_request;
     pub use crate::redirect::{redirect_target, shown_url};
     pub use crate::sink::descriptor::Descriptor;
+    pub use crate::sink::device::open_direct;
     pub use crate::sink::private::write_private;
     pub use crate::tree::fold_case;
 }

@@ -7,7 +7,7 @@
 
 mod case_folding;
 pub(crate) mod descriptor;
-mod device;
+pub(crate) mod device;
 pub(crate) mod digest;
 pub(crate) mod dir_handle;
 pub(crate) mod file;

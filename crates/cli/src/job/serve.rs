@@ -12,6 +12,7 @@ use super::private_file::read_private_file;
 use super::{environment, news, tls};
 use crate::error::usage_error;
 use crate::flags::serve::ServeFlags;
+use crate::render::written_file::{is_stdout, open_written};
 
 /// Makes the options of the server from the flags.
 pub(crate) fn options(flags: ServeFlags) -> Result<ServeOptions, Error> {
@@ -79,10 +80,10 @@ fn credentials(flags: &ServeFlags) -> Result<Credentials, Error> {
 
 /// Opens a log for appending.
 fn log_sink(path: &Path) -> Result<LogSink, Error> {
-    let writer: Box<dyn Write + Send> = if path.as_os_str() == "-" {
+    let writer: Box<dyn Write + Send> = if is_stdout(path) {
         Box::new(std::io::stdout())
     } else {
-        let file = OpenOptions::new().create(true).append(true).open(path);
+        let file = open_written(path, OpenOptions::new().create(true).append(true));
         Box::new(file.map_err(|error| usage_error(format!("{}: {error}", path.display())))?)
     };
     Ok(LogSink::new(writer))

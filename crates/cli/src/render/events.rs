@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::error_json::error_value;
 use super::json::json_line;
 use super::log_file::LogFile;
+use super::written_file::is_stdout;
 use crate::render::stdio::stdout_file;
 use crate::report::{Totals, TransferReport};
 use crate::stall;
@@ -28,9 +29,9 @@ pub(crate) struct Events(Arc<Mutex<LogFile>>);
 impl Events {
     /// Creates the file; `-` is standard output.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let file = match path.to_str() {
-            Some("-") => LogFile::of("standard output".to_owned(), stdout_file()?),
-            _ => LogFile::create(path)?,
+        let file = match is_stdout(path) {
+            true => LogFile::of("standard output".to_owned(), stdout_file()?),
+            false => LogFile::create(path)?,
         };
         Ok(Self(Arc::new(Mutex::new(file))))
     }

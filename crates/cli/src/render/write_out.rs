@@ -92,7 +92,7 @@ fn write_to_stream(text: &str, stream: &Stream, print: impl Fn(&[u8]) -> Result<
 fn write_to_file(text: &str, path: &str, appends: bool) -> io::Result<()> {
     let mut options = File::options();
     options.create(true).append(appends).write(true).truncate(!appends);
-    open_written(path, &mut options)?.write_all(text.as_bytes())
+    open_written(path, &options)?.write_all(text.as_bytes())
 }
 
 impl Piece {

@@ -9,14 +9,14 @@ use fetch_url::{Code, Error, Meta, Phase};
 use super::context::Run;
 use crate::render;
 use crate::render::terminal::sanitise_text;
-use crate::render::written_file::open_written;
+use crate::render::written_file::{is_stdout, open_written};
 
 /// Writes the header of a response to the file of `-D`, which the first one replaces.
 pub(super) fn dump_header(meta: &Meta, number: usize, run: &Run) -> Result<(), Error> {
     let Some(path) = &run.options.dump_header else { return Ok(()) };
     let mut text = render::head_text(meta, run.options.format);
     text.push(b'\n');
-    if path.as_os_str() == "-" {
+    if is_stdout(path) {
         if run.log.stdout_is_terminal {
             text = sanitise_text(&text).into_bytes();
         }
@@ -42,7 +42,7 @@ pub(super) fn save_etag(meta: Option<&Meta>, number: usize, run: &Run) -> Result
     let Some(path) = &run.options.etag_save else { return Ok(()) };
     let field = meta.and_then(|meta| meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag")));
     let text = field.map_or_else(Vec::new, |(_, value)| [&value[..], b"\n"].concat());
-    if path.as_os_str() == "-" {
+    if is_stdout(path) {
         return run.stdout_lock.print(number, &text);
     }
     let mut options = OpenOptions::new();

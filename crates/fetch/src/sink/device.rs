@@ -16,7 +16,7 @@ use super::descriptor::Descriptor;
 ///
 /// # Errors
 /// It cannot be written, or no process has opened the FIFO for reading.
-pub(super) fn open_direct(path: &Path) -> io::Result<Option<File>> {
+pub fn open_direct(path: &Path) -> io::Result<Option<File>> {
     open_with_metadata(path, fs::symlink_metadata(path).ok().as_ref())
 }
 

@@ -1,6 +1,7 @@
 //! Parses the format of `-w`.
 
 use fetch_url::Error;
+use fetch_url::internal::Descriptor;
 
 use super::variables::{VARIABLES, Variable};
 use crate::error::usage_error;
@@ -110,6 +111,9 @@ fn parse_output(text: &str) -> Result<Piece, Error> {
     };
     if path.is_empty() {
         return Err(usage_error("-w: %output{} needs the name of a file"));
+    }
+    if Descriptor::named_by(path.as_ref()) == Some(Descriptor::STDOUT) {
+        return Ok(Piece::To(Stream::Stdout));
     }
     Ok(Piece::To(Stream::File { path: path.to_owned(), appends }))
 }

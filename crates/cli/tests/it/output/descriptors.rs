@@ -124,7 +124,8 @@ fn rest_of_the_object_is_written_at_the_position_of_the_descriptor() {
         (ftp.url("/source"), 7, b"789"),
     ] {
         write_file(directory.path(), "f", "");
-        let script = format!("exec 7>f; echo before >&7; \"$F\" -C {offset} -o /dev/fd/7 \"$1\" && echo after >&7");
+        let script =
+            format!("exec 7>f; echo before >&7; \"$F\" -C {offset} -o /dev/fd/7 \"$1\" && echo after >&7");
         run_with_file(directory.path(), &script, &url).assert_exit(0);
         let written = fs::read(directory.path().join("f")).expect("a file");
         assert!(written == [b"before\n", rest, b"after\n"].concat(), "{url}");
@@ -140,6 +141,89 @@ fn object_from_its_start_is_not_written_to_a_descriptor_instead_of_its_rest() {
     for url in [server.url("/o"), format!("file://{}/", directory.path().display())] {
         run_with_file(directory.path(), "\"$F\" -C 3 -o /dev/fd/7 \"$1\" 7>>f", &url).assert_exit(33);
         assert_eq!(fs::read_to_string(directory.path().join("f")).expect("a file"), "old", "{url}");
+    }
+}
+
+/// The files of these options were truncated, and written from their start.
+#[test]
+fn options_write_to_the_position_of_a_descriptor() {
+    let directory = temp_dir();
+    let server = http_server(|_| {
+        HttpResponse::new(200).header("Set-Cookie", "a=b; Max-Age=1000").header("ETag", "\"1\"").body("x")
+    });
+    for (option, part) in [
+        ("-D PATH", "ETag: \"1\"\n"),
+        ("--etag-save PATH", "\"1\"\n"),
+        ("--trace PATH", "GET / HTTP/1.1"),
+        ("--events PATH", "\"done\""),
+        ("-c PATH", "# Netscape"),
+        ("-w '%output{PATH}code %{exitcode}\\n'", "code 0\n"),
+        ("-w '%output{>>PATH}code %{exitcode}\\n'", "code 0\n"),
+    ] {
+        for (path, number) in [
+            ("/dev/stdout", 1),
+            ("/dev/fd/1", 1),
+            ("/dev/stderr", 2),
+            ("/dev/fd/7", 7),
+            ("/proc/self/fd/7", 7),
+        ] {
+            write_file(directory.path(), "f", "");
+            let option = option.replace("PATH", path);
+            let script = format!(
+                "exec {number}>f; echo before >&{number}; \"$F\" {option} -o object \"$1\"; code=$?; \
+                 echo after >&{number}; exit $code"
+            );
+            run_with_file(directory.path(), &script, &server.url("/")).assert_exit(0);
+            let text = fs::read_to_string(directory.path().join("f")).expect("a file");
+            let between = text.strip_prefix("before\n").and_then(|text| text.strip_suffix("after\n"));
+            assert!(between.is_some_and(|text| text.contains(part)), "{option}: {text}");
+        }
+    }
+}
+
+#[test]
+fn headers_and_object_on_standard_output_keep_their_order() {
+    let directory = temp_dir();
+    let server = http_server(|_| HttpResponse::new(200).header("ETag", "\"1\"").body("object\n"));
+    let mut texts = Vec::new();
+    for path in ["-", "/dev/stdout", "/dev/fd/1", "/dev/fd/7"] {
+        write_file(directory.path(), "f", "");
+        let script =
+            format!("{{ echo before; \"$F\" -D {path} --etag-save {path} \"$1\" 7>&1; echo after; }} >f");
+        run_with_file(directory.path(), &script, &server.url("/")).assert_exit(0);
+        texts.push(fs::read_to_string(directory.path().join("f")).expect("a file"));
+    }
+    assert!(texts[0].ends_with("\n\nobject\n\"1\"\nafter\n"), "{}", texts[0]);
+    let head_and_rest = |text: &str| {
+        let lines = text.lines().filter(|line| !line.starts_with("Date:"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    for text in &texts[1..] {
+        assert_eq!(head_and_rest(text), head_and_rest(&texts[0]));
+    }
+}
+
+#[test]
+fn logs_of_serve_are_written_at_the_position_of_a_descriptor() {
+    let directory = temp_dir();
+    write_file(directory.path(), "f", "");
+    let script = "exec 7>f; echo before >&7
+        \"$F\" serve --listen 127.0.0.1:0 --events /dev/fd/7 & server=$!
+        until grep -q listening f; do sleep 0.05; done
+        kill $server; wait $server; code=$?; echo after >&7; exit $code";
+    run_with_file(directory.path(), script, "").assert_exit(0);
+    let text = fs::read_to_string(directory.path().join("f")).expect("a file");
+    assert!(text.starts_with("before\n{") && text.ends_with("}\nafter\n"), "{text}");
+}
+
+#[test]
+fn closed_descriptor_of_an_option_is_an_error() {
+    let (directory, server) = (temp_dir(), start_server());
+    for option in ["-D", "--etag-save", "--trace", "--events", "-c"] {
+        let script = format!("\"$F\" {option} /dev/fd/7 -o object \"$1\" 7<&-");
+        let result = run_with_file(directory.path(), &script, &server.url("/o"));
+        assert!([2, 23].contains(&result.exit), "{option}: {result:?}");
+        result.assert_stderr_contains("descriptor 7 is not open\n");
     }
 }
 
