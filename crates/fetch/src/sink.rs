@@ -33,7 +33,7 @@ pub(crate) mod url_name;
 mod writeback;
 pub(crate) mod writer;
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{IoSlice, IsTerminal as _, Seek as _, Write};
 use std::os::unix::fs::{FileExt as _, FileTypeExt as _};
 
@@ -128,14 +128,11 @@ impl Sink {
     /// Fails if `source` is the file that would be written.
     pub(crate) fn check_source(&self, source: &File) -> Result<(), Error> {
         let Ok(metadata) = source.metadata() else { return Ok(()) };
-        let is_same = match &self.kind {
-            Kind::File(file) => return file.check_source(&metadata),
-            Kind::Open(file) => {
-                file.metadata().is_ok_and(|own| own.is_file() && file_id(&own) == file_id(&metadata))
-            }
-            Kind::Writer(_) => false,
-        };
-        if is_same { Err(same_file_error()) } else { Ok(()) }
+        match &self.kind {
+            Kind::File(file) => file.check_source(&metadata),
+            Kind::Open(file) => check_open_source(file, &metadata),
+            Kind::Writer(_) => Ok(()),
+        }
     }
 
     /// Limits the permissions of a new file to those of `source`, the local file that is copied.
@@ -380,6 +377,12 @@ impl Target {
 
 fn new_digest(form: DigestForm) -> Box<Digest> {
     Box::new(Digest::of_form(form))
+}
+
+/// Fails if the file with the metadata `source` is the regular file that is open as `file`.
+fn check_open_source(file: &File, source: &Metadata) -> Result<(), Error> {
+    let is_same = file.metadata().is_ok_and(|own| own.is_file() && file_id(&own) == file_id(source));
+    if is_same { Err(same_file_error()) } else { Ok(()) }
 }
 
 /// Returns the error for a destination that is also the source.

@@ -314,6 +314,7 @@ impl FileSink {
             return Err(super::same_file_error());
         }
         match &self.kind {
+            FileKind::Direct(file) => super::check_open_source(file, source),
             FileKind::Part(part) if part.file_id == Some(file_id(source)) => match part.stage {
                 PartStage::New => {
                     // The source exists only because this download has created it.
@@ -322,7 +323,7 @@ impl FileSink {
                 }
                 _ => Err(super::same_file_error()),
             },
-            _ => Ok(()),
+            FileKind::Part(_) => Ok(()),
         }
     }
 

@@ -144,6 +144,23 @@ fn object_from_its_start_is_not_written_to_a_descriptor_instead_of_its_rest() {
     }
 }
 
+#[test]
+fn file_is_not_copied_to_a_descriptor_of_itself() {
+    let directory = temp_dir();
+    let local = format!("file://{}/f", directory.path().display());
+    for url in [local.as_str(), "file:///dev/fd/3"] {
+        for redirect in ["3<>f", "3>>f"] {
+            write_file(directory.path(), "f", "0123456789");
+            let script = format!("\"$F\" -o /dev/fd/3 \"$1\" {redirect}");
+            run_with_file(directory.path(), &script, url)
+                .assert_exit(23)
+                .assert_stderr_contains("source and destination are the same file");
+            let now = fs::read_to_string(directory.path().join("f")).expect("a file");
+            assert_eq!(now, "0123456789", "{url} {redirect}");
+        }
+    }
+}
+
 /// The files of these options were truncated, and written from their start.
 #[test]
 fn options_write_to_the_position_of_a_descriptor() {
