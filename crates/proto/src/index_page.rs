@@ -249,6 +249,7 @@ impl IndexPage {
         if entry.is_some() {
             self.open_elements.add_entry();
             self.stray_text.add_entry();
+            self.pagination.add_entry();
         }
         let done = self.end_row();
         let before = self.line_start.begin_link();

@@ -2,6 +2,8 @@
 
 mod page_counts;
 
+use std::borrow::Cow;
+
 use html5gum::StartTag;
 use html5gum::emitters::default::Token;
 use page_counts::PageCounts;
@@ -35,9 +37,9 @@ const SORT_PARAMETERS: [&str; 10] =
 /// Words of links that lead to other pages of a listing.
 const DIRECTIONS: [&str; 8] = ["first", "last", "more", "newer", "next", "older", "prev", "previous"];
 /// The other words of such links.
-const LABEL_WORDS: [&str; 14] = [
-    "all", "entries", "entry", "files", "items", "load", "of", "page", "pages", "results", "see", "show",
-    "the", "view",
+const LABEL_WORDS: [&str; 16] = [
+    "all", "entries", "entry", "files", "go", "items", "load", "of", "page", "pages", "results", "see",
+    "show", "the", "to", "view",
 ];
 /// Classes of the elements that contain such links.
 const CLASSES: [&str; 9] = [
@@ -52,6 +54,9 @@ const CLASSES: [&str; 9] = [
     "page-numbers",
 ];
 
+/// The attributes that replace or describe the text of a link or button.
+const LABEL_ATTRIBUTES: [&[u8]; 2] = [b"aria-label", b"title"];
+
 /// Reads the tokens of a page and searches them for signs of other pages.
 #[derive(Default)]
 pub(super) struct Pagination {
@@ -59,24 +64,35 @@ pub(super) struct Pagination {
     counts: PageCounts,
     /// The text of the link, button or option that is being read. The buffer is used again for the next one.
     label: String,
+    /// The other texts of this link that are those of a link to another page: an attribute, or that of an image in it.
+    page_labels: Vec<String>,
     is_in_label: bool,
     /// The open link leads to a directory above the page.
     leads_above: bool,
     /// Scripts and styles, whose text is not searched.
     ignored_elements: u32,
+    /// The number of entries of the page.
+    entries: u64,
 }
 
 impl Pagination {
     /// Returns `true` if the part read so far has a sign of other pages:
     ///
     /// - a link, button or option with a text such as `Next`, `Load more`, `»` or a number that is not the name of its
-    ///   entry;
+    ///   entry; the text may be that of an image or attribute;
     /// - a link with `rel=next` or `rel=prev`, or a class such as `pagination`;
+    /// - an element with a label such as `pagination`;
     /// - a form field such as `page`;
     /// - a refresh to a URL with a query;
-    /// - a text such as `1-50 of 120` or `Page 1 of 3`.
+    /// - a text such as `1-50 of 120`, `Page 1 of 3`, `Partial listing` or `Error reading directory`, or a total that is
+    ///   larger than the number of entries.
     pub(super) const fn is_found(&self) -> bool {
-        self.is_found || self.counts.are_partial()
+        self.is_found || self.counts.are_partial(self.entries)
+    }
+
+    /// Counts an entry of the page.
+    pub(super) const fn add_entry(&mut self) {
+        self.entries += 1;
     }
 
     /// Reads a token of the page.
@@ -111,25 +127,33 @@ impl Pagination {
             [&b"class"[..], b"id"].iter().filter_map(|name| value(name)).any(|names| has_page_class(&names));
         match &**tag.name {
             b"a" => {
-                self.begin_label();
+                self.begin_label(tag);
                 self.is_found |= value(b"rel").is_some_and(|rel| is_other_page(&rel));
             }
             b"link" => self.is_found |= value(b"rel").is_some_and(|rel| is_other_page(&rel)),
             b"button" | b"option" => {
-                self.begin_label();
+                self.begin_label(tag);
                 self.is_found |= value(b"name").is_some_and(|name| PAGE_PARAMETERS.contains(&&*name));
             }
+            b"img" if self.is_in_label => self.add_page_labels(tag, &[b"alt", b"title"]),
             b"input" | b"select" => {
                 self.is_found |= value(b"name").is_some_and(|name| PAGE_PARAMETERS.contains(&&*name));
                 let is_button =
                     value(b"type").is_some_and(|kind| matches!(&*kind, "submit" | "button" | "image"));
-                self.is_found |= is_button && value(b"value").is_some_and(|text| is_page_label(&text));
+                self.is_found |= is_button
+                    && [&b"value"[..], b"alt", b"aria-label", b"title"]
+                        .iter()
+                        .filter_map(|name| value(name))
+                        .any(|text| is_page_label(&text));
             }
             b"meta" => {
                 let is_refresh = value(b"http-equiv").is_some_and(|name| name == "refresh");
                 self.is_found |= is_refresh && value(b"content").is_some_and(|content| content.contains('?'));
             }
             b"script" | b"style" | b"template" => self.ignored_elements += 1,
+            b"div" | b"nav" | b"ol" | b"section" | b"ul" => {
+                self.is_found |= value(b"aria-label").is_some_and(|label| is_label_of_pages(&label));
+            }
             _ => {}
         }
     }
@@ -150,19 +174,32 @@ impl Pagination {
         }
     }
 
-    fn begin_label(&mut self) {
+    fn begin_label(&mut self, tag: &StartTag<()>) {
         // The end tag of an option may be missing.
         self.end_label(None);
         self.label.clear();
         (self.is_in_label, self.leads_above) = (true, false);
+        self.add_page_labels(tag, &LABEL_ATTRIBUTES);
+    }
+
+    /// Adds the values of these attributes that are texts of links to other pages.
+    fn add_page_labels(&mut self, tag: &StartTag<()>, attributes: &[&[u8]]) {
+        let texts =
+            attributes.iter().filter_map(|name| tag.attributes.get(*name)).map(|value| text_of(value));
+        let is_label = |text: &Cow<'_, str>| text.len() < MAX_LABEL_BYTES && is_page_label(text);
+        self.page_labels.extend(texts.filter(is_label).map(Cow::into_owned));
     }
 
     fn end_label(&mut self, name: Option<&[u8]>) {
-        let (label, is_ended) = (&self.label, std::mem::take(&mut self.is_in_label));
-        let is_name = |name: &[u8]| name == label.as_bytes() || is_link_text(label, name);
-        if is_ended && label.len() < MAX_LABEL_BYTES && !self.leads_above && is_page_label(label) {
-            self.is_found |= !name.is_some_and(is_name);
+        let page_labels = std::mem::take(&mut self.page_labels);
+        if !std::mem::take(&mut self.is_in_label) || self.leads_above {
+            return;
         }
+        let is_name =
+            |label: &str| name.is_some_and(|name| name == label.as_bytes() || is_link_text(label, name));
+        let (label, is_short) = (&self.label, self.label.len() < MAX_LABEL_BYTES);
+        self.is_found |= is_short && is_page_label(label) && !is_name(label);
+        self.is_found |= page_labels.iter().any(|label| !is_name(label));
     }
 }
 
@@ -202,6 +239,12 @@ fn has_page_class(names: &str) -> bool {
     let is_page_class =
         |name: &str| name.contains("paginat") || name.starts_with("pager") || CLASSES.contains(&name);
     names.split_ascii_whitespace().any(is_page_class)
+}
+
+/// Returns `true` if the label of a group of links, in lower case, is that of links to pages: `pagination`, `page
+/// navigation`.
+fn is_label_of_pages(label: &str) -> bool {
+    label.split_ascii_whitespace().any(|word| word.contains("paginat") || matches!(word, "page" | "pages"))
 }
 
 /// Returns `true` if the attribute `rel` of a link, in lower case, says that it leads to another page.

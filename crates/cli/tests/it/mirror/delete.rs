@@ -409,6 +409,9 @@ fn nothing_is_deleted_after_the_first_page_of_a_listing() {
         "<a href=\"page2.html\">Next page</a>",
         "<form><button name=page value=2>Next</button></form>",
         "<p>Showing 1-2 of 3</p>",
+        "<a href=\"list/2\" aria-label=\"Next page\"><svg/></a>",
+        "<p>Error reading directory</p>",
+        "<p>Total: 3 files</p>",
     ] {
         let (site, dir) = (Site::new(), temp_dir());
         site.run_mirror(dir.path(), "").assert_exit(0);
@@ -429,8 +432,11 @@ fn other_links_of_usual_index_pages_allow_deletions() {
         <tr><td><a href=\"./a\">a</a></td></tr></table>Served with <a href=\"https://caddyserver.com\">Caddy</a>";
     let iis = "<pre><A HREF=\"/\">[To Parent Directory]</A><br><A HREF=\"/d/a\">a</A></pre>";
     let python = "<ul><li><a href=\"a\">a</a></li></ul>";
+    let miniserve = "<a href=\"?sort=name&amp;order=asc\" title=\"Sort by name in ascending order\">Name</a><table><tr><td>\
+        <p><a class=\"file\" href=\"/d/a\" title=\"a\">a</a></p></td></tr></table><a class=\"back\" href=\"#top\">\u{21ea}</a>\
+        <p>Total: 1 files</p>";
     let lighttpd = "<table><tr><td><a href=\"../\">..</a>/</td></tr><tr><td><a href=\"a\">a</a></td></tr></table><a href=\"#\">b</a>";
-    for body in [apache, caddy, iis, python, lighttpd] {
+    for body in [apache, caddy, iis, miniserve, python, lighttpd] {
         let (site, dir) = (Site::new(), temp_dir());
         site.set_reply("/d/", nginx_index_with_sizes(&[("a", "1"), ("b", "1"), ("Name", "1"), ("d", "1")]));
         site.run_mirror(dir.path(), "").assert_exit(0);

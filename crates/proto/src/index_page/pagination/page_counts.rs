@@ -1,4 +1,5 @@
-//! Texts that state which of the entries or pages are shown, such as `1-50 of 120`.
+//! Texts that state which of the entries or pages are shown, such as `1-50 of 120`, or that entries are missing, such as
+//! `Too many files`.
 
 use std::borrow::Cow;
 
@@ -10,19 +11,36 @@ const MAX_WORD_BYTES: usize = 11;
 enum Word {
     #[default]
     Other,
-    Number(u64),
-    /// `page`.
-    Page,
-    /// `of`, `/`.
-    Of,
-    /// `-`, `to`.
-    To,
+    All,
+    /// `directory`, `folder`.
+    Directory,
     /// `files`, `entries`.
     Entries,
+    /// `error`, `cannot`.
+    Failure,
+    First,
+    In,
+    Limited,
+    /// `listing`, `list`.
+    Listing,
+    Many,
+    More,
+    Not,
+    Number(u64),
+    /// `of`, `/`.
+    Of,
+    /// `page`.
+    Page,
+    /// `partial`, `incomplete`, `truncated`.
+    Partial,
+    /// `reading`, `open`.
+    Read,
     /// `showing`, `only`.
     Shown,
-    First,
-    More,
+    /// `-`, `to`.
+    To,
+    Too,
+    Total,
     Which,
 }
 
@@ -32,6 +50,8 @@ pub(super) struct PageCounts {
     /// The last words.
     words: [Word; 5],
     are_partial: bool,
+    /// The largest total that is stated.
+    total: u64,
 }
 
 impl PageCounts {
@@ -40,9 +60,12 @@ impl PageCounts {
     /// - `1-50 of 120`, but not `1-50 of 50`;
     /// - `Page 1 of 3`, `page 1/3`, but not `Page 1 of 1`;
     /// - `showing 50 of 120`, `50 of 120 files`;
-    /// - `showing only the first 50`, `70 more files`, `of which only 50 are displayed` (Caddy).
-    pub(super) const fn are_partial(&self) -> bool {
-        self.are_partial
+    /// - `showing only the first 50`, `70 more files`, `of which only 50 are displayed` (Caddy);
+    /// - `partial listing`, `listing limited to 50`, `limited to 50 entries`, `too many files`, `not all files`;
+    /// - `error reading directory`, `cannot open the directory`;
+    /// - a total that is larger than the number of `entries` of the page: `Total: 120 files`, `120 files in total`.
+    pub(super) const fn are_partial(&self, entries: u64) -> bool {
+        self.are_partial || self.total > entries
     }
 
     /// Reads a text, whose end also ends a word.
@@ -59,7 +82,11 @@ impl PageCounts {
             if let Some(word) = parse_word(word) {
                 self.words.rotate_left(1);
                 self.words[4] = word;
-                self.are_partial |= are_partial(self.words);
+                // No text ends with another word.
+                if word != Word::Other {
+                    self.are_partial |= are_partial(self.words);
+                    self.total = self.total.max(stated_total(self.words));
+                }
             }
         }
     }
@@ -92,11 +119,11 @@ fn parse_word(text: &str) -> Option<Word> {
     lower.copy_from_slice(text.as_bytes());
     lower.make_ascii_lowercase();
     Some(match &*lower {
-        b"the" => return None,
+        b"the" | b"is" | b"are" | b"was" | b"were" | b"been" | b"while" => return None,
         b"of" => Word::Of,
         b"to" | b"through" => Word::To,
         b"page" | b"pages" => Word::Page,
-        b"showing" | b"shown" | b"show" | b"shows" | b"displaying" | b"displayed" | b"listing" | b"only" => {
+        b"showing" | b"shown" | b"show" | b"shows" | b"display" | b"displaying" | b"displayed" | b"only" => {
             Word::Shown
         }
         b"first" | b"last" => Word::First,
@@ -104,21 +131,62 @@ fn parse_word(text: &str) -> Option<Word> {
         b"which" => Word::Which,
         b"files" | b"entries" | b"items" | b"objects" | b"results" | b"directories" | b"folders"
         | b"rows" => Word::Entries,
+        b"total" => Word::Total,
+        b"in" => Word::In,
+        b"listing" | b"list" => Word::Listing,
+        b"limited" => Word::Limited,
+        b"partial" | b"incomplete" | b"truncated" => Word::Partial,
+        b"too" => Word::Too,
+        b"many" => Word::Many,
+        b"not" => Word::Not,
+        b"all" => Word::All,
+        b"error" | b"failed" | b"failure" | b"cannot" | b"unable" => Word::Failure,
+        b"read" | b"reading" | b"open" | b"opening" | b"access" | b"accessing" | b"scan" | b"scanning" => {
+            Word::Read
+        }
+        b"directory" | b"folder" => Word::Directory,
         _ => Word::Other,
     })
 }
 
 /// Returns `true` if the last words state that not all entries or pages are shown.
 const fn are_partial(words: [Word; 5]) -> bool {
-    use Word::{Entries, First, More, Number, Of, Page, Shown, To, Which};
+    use Word::{
+        All, Directory, Entries, Failure, First, Limited, Listing, Many, More, Not, Number, Of, Page,
+        Partial, Read, Shown, To, Too, Which,
+    };
     match words {
         [Number(first), To, Number(last), Of, Number(all)] => first > 1 || last != all,
         [_, Page, Number(page), Of, Number(pages)] => page > 1 || pages > 1,
-        [_, Shown, Number(shown), Of, Number(all)] | [_, Number(shown), Of, Number(all), Entries] => {
-            shown != all
-        }
-        [_, _, Shown, First, Number(_)] | [_, _, Number(_), More, Entries] | [_, _, Of, Which, Shown] => true,
+        [_, Shown | Listing, Number(shown), Of, Number(all)]
+        | [_, Number(shown), Of, Number(all), Entries] => shown != all,
+        [_, _, Shown | Listing, First, Number(_)]
+        | [_, _, Number(_), More, Entries]
+        | [_, _, Of, Which, Shown]
+        | [_, _, _, Listing, Limited | Partial]
+        | [_, _, _, Partial, Listing]
+        | [_, Limited, To, Number(_), Entries]
+        | [Limited, To, First, Number(_), Entries]
+        | [_, _, Too, Many, Entries]
+        | [_, _, Not, All, Entries]
+        | [_, _, Entries, Not, Shown]
+        | [_, _, Failure | Not, Read | Listing, Directory | Entries]
+        | [_, Failure, To, Read | Listing, Directory | Entries] => true,
         _ => false,
+    }
+}
+
+/// Returns the number of entries that the last words state as the total, 0 if they state none.
+const fn stated_total(words: [Word; 5]) -> u64 {
+    use Word::{Entries, In, Number, Of, Total};
+    match words {
+        [_, _, Total, Number(total), Entries]
+        | [_, Total, Of, Number(total), Entries]
+        | [Total, Number(_), Entries, Number(total), Entries]
+        | [_, _, Total, Entries, Number(total)]
+        | [_, _, Number(total), Entries, Total]
+        | [_, Number(total), Entries, In, Total] => total,
+        _ => 0,
     }
 }
 
@@ -129,7 +197,7 @@ mod tests {
     fn is_partial(text: &str) -> bool {
         let mut counts = PageCounts::default();
         counts.read(text);
-        counts.are_partial()
+        counts.are_partial(10)
     }
 
     #[test]
@@ -145,6 +213,24 @@ mod tests {
             "showing only the first 100 files",
             "7 more files",
             "3 files (of which only 2 are displayed)",
+            "Showing first 500 entries",
+            "Listing limited to 1000 entries",
+            "Output is limited to the first 1000 files.",
+            "The listing is truncated.",
+            "Partial listing",
+            "Too many files to display.",
+            "Not all files are shown",
+            "5 files not shown",
+            "Error reading directory",
+            "Error while listing the directory",
+            "Failed to open folder /d",
+            "could not read the directory",
+            "Total: 11 files",
+            "Total files: 1,200",
+            "Total of 11 entries",
+            "Total: 2 directories, 11 files",
+            "11 files in total",
+            "11 items total",
         ] {
             assert!(is_partial(text), "{text}");
         }
@@ -156,6 +242,13 @@ mod tests {
             "01-Dec-1994 12:34 4096",
             "2026-09-01 10:00 5",
             "3 files, 12 KB",
+            "Total: 10 files, 4096 bytes",
+            "Total: 2 directories, 8 files, 12 KB",
+            "10 files in total",
+            "total 4096",
+            "an archive of 120 files",
+            "a list of all files that the program reads from the directory",
+            "The rate is limited to 5 MB",
             "12/1/1994 12:34 PM 5",
             "-rw-r--r-- root root Dec 01 1994 2440 B",
         ] {

@@ -43,8 +43,24 @@ fn signs_of_other_pages_show_that_entries_may_be_missing() {
         "<select><option>1<option>2</select>",
         "<div class='Pagination'></div>",
         "<meta http-equiv=Refresh content='0;url=?p=2'>",
+        // The text is that of an icon.
+        "<a href='list/2' aria-label='Next page'><svg/></a>",
+        "<a href='list/2' title=Next><svg/></a>",
+        "<a href='list/2'><img alt='next'></a>",
+        "<a href='list/2' aria-label='Go to page 2'><i class=icon></i></a>",
+        "<a href='next' title='Next page'>next</a>",
+        "<button aria-label='Load more'><svg/></button>",
+        "<form><input type=image alt=Next></form>",
+        "<nav aria-label='pagination'></nav>",
+        "<nav aria-label='Page navigation'></nav>",
         "<p>Showing <b>1</b>-<b>5</b> of <b>10</b></p>",
         "<h2>Page 1 of 2</h2>",
+        "<p>Too many files to display.</p>",
+        "Error reading directory",
+        "<p>Listing limited to 1000 entries</p>",
+        "<div>Partial listing</div>",
+        "<p>Showing first 500 entries</p>",
+        "<p>Total: <b>120</b> files</p>",
     ] {
         assert_eq!(page_with(after).missing_part(), Some("the other pages of the listing"), "{after}");
     }
@@ -73,9 +89,14 @@ fn other_links_and_texts_are_no_signs_of_other_pages() {
     for after in [
         "<a href='/'>1994</a><a href=''>2</a>",
         "<a href='2/'>2/</a><a href='more'>more</a>",
+        // Icons, and titles that are names.
+        "<a href='2/' title='2'>2/</a><a href='more' title='more' aria-label='more'><img alt=more>more</a>",
+        "<a href='a' title='a'><img alt='[   ]'></a><a href='../' title='1'><img alt='2'></a>",
+        "<img alt=next><nav aria-label=breadcrumb><a href='a' aria-label='Download a'>a</a></nav>",
         "<a href='http://caddyserver.com'>Caddy</a>",
         "<a href='?C=M;O=A'>Last modified</a>",
         "<a href='/icons'>See also our other files of interest</a>",
+        "<p>Total: 2 files</p><p>2 files in total.</p><p>An archive of 120 files</p>",
         "<p>2 files, 10 bytes. Showing 1-2 of 2. Page 1 of 1. Disc 1 of 3.</p>",
         "<script>document.write('Page 1 of 2')</script>",
         "<form><input name=q><input type=submit value=Search><button>Go</button></form>",
