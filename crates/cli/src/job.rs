@@ -161,12 +161,7 @@ pub(crate) struct FetchOptions {
 impl Invocation {
     /// Checks the flags and creates the invocation.
     pub(crate) fn new(flags: FetchFlags, given: &GivenOptions) -> Result<Self, Error> {
-        if flags.disable {
-            return Err(usage_error("-q must be the first argument").with_hint("wget's -q is -s here"));
-        }
-        if flags.batch.next_group {
-            return Err(usage_error("--next belongs on the command line, not in a config file"));
-        }
+        reject_misplaced_options(&flags)?;
         if flags.urls.is_empty() && flags.batch.input_file.is_none() && flags.batch.metalink.is_empty() {
             return Err(usage_error("no URL was given").with_hint(typed_url::missing_url_hint(&flags)));
         }
@@ -354,6 +349,17 @@ impl FetchOptions {
             fails_advisory: flags.telnet_and_mailto.fail_advisory,
         })
     }
+}
+
+/// Rejects `-q` in another place than the first one, and `--next` in a configuration file. Neither would have an effect.
+fn reject_misplaced_options(flags: &FetchFlags) -> Result<(), Error> {
+    if flags.disable {
+        return Err(usage_error("-q must be the first argument").with_hint("wget's -q is -s here"));
+    }
+    if flags.batch.next_group {
+        return Err(usage_error("--next belongs on the command line, not in a config file"));
+    }
+    Ok(())
 }
 
 fn fetcher(flags: &FetchFlags) -> Result<Fetcher, Error> {

@@ -52,7 +52,7 @@ pub const SINGLE_OBJECT_OPTIONS: RefusedOptions = RefusedOptions {
 };
 
 /// Options that `queue work` refuses: they name files or lines of one machine, or an existing file would be an error,
-/// although a line may be handed out again after its file is complete.
+/// although a line may be handed out again after its file is complete. It reads no configuration file.
 pub const BATCH_OPTIONS: RefusedOptions = RefusedOptions {
     own: &[
         "keep_both",
@@ -64,6 +64,8 @@ pub const BATCH_OPTIONS: RefusedOptions = RefusedOptions {
         "continue_flag",
         "fail_early",
         "cookie_jar",
+        "config",
+        "disable",
     ],
 };
 

@@ -12,7 +12,7 @@ use fetch_url::output::file_name;
 use fetch_url::url::{PercentEncoded, Url, charset, parse};
 use fetch_url::{Error, Request};
 
-use super::{FetchOptions, Invocation, JournalOptions};
+use super::{FetchOptions, Invocation, JournalOptions, reject_misplaced_options};
 use crate::error::usage_error;
 use crate::flags::{
     ContinueAt, FetchFlags, Format, GivenOptions, ListFormat, MirrorFlags, RefusedOptions,
@@ -93,6 +93,7 @@ impl Invocation {
     /// Checks the flags and makes the invocation of a mirror.
     pub(crate) fn mirror(flags: MirrorFlags, given: &GivenOptions) -> Result<Self, Error> {
         let MirrorFlags { tree, mut fetch } = flags;
+        reject_misplaced_options(&fetch)?;
         let reason = "`fetch-url mirror --help` lists the options that apply";
         reject_options(SINGLE_OBJECT_OPTIONS, &fetch, given, "mirror", reason)?;
         let mut positionals = std::mem::take(&mut fetch.urls).into_iter();

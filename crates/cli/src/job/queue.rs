@@ -59,7 +59,9 @@ pub(crate) fn queue_line(transfer: Transfer) -> Result<Line, Error> {
 impl Invocation {
     /// Checks the flags and makes the invocation of a worker.
     pub(crate) fn queue_work(mut flags: WorkFlags, given: &GivenOptions) -> Result<Self, Error> {
-        reject_options(BATCH_OPTIONS, &flags.fetch, given, "queue work", "all lines come from the queue")?;
+        let reason =
+            "`fetch-url queue work --help` lists the options that apply; all lines come from the queue";
+        reject_options(BATCH_OPTIONS, &flags.fetch, given, "queue work", reason)?;
         let location: Location = match &std::mem::take(&mut flags.fetch.urls)[..] {
             [queue] => queue.parse()?,
             _ => return Err(usage_error("queue work takes one queue: nats://HOST[:PORT]/NAME")),

@@ -160,6 +160,8 @@ fn options_that_make_no_sense_are_refused_by_name() {
         ("--dry-run", None),
         ("--keep-both", None),
         ("--no-clobber", None),
+        ("-K", Some("config")),
+        ("-q", None),
     ] {
         let mut arguments = vec!["work", queue, "--output-dir", "out", option];
         arguments.extend(value);

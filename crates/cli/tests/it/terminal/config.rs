@@ -57,7 +57,12 @@ fn command_line_overrides_the_users_configuration_file() {
         let plain = run_with_env("HOME", home.path(), &[q, &url]);
         assert!(plain.assert_exit(0).stdout_text().starts_with("||fetch-url/"), "{plain:?}");
     }
-    run_with_env("HOME", home.path(), &[&url, "-q"]).assert_exit(2).assert_stderr_contains("first argument");
+    let copy = temp_dir();
+    let copy = copy.path().to_str().expect("UTF-8");
+    for misplaced in [&[&*url, "-q"][..], &["mirror", "-q", &url, copy], &["mirror", &url, copy, "--disable"]]
+    {
+        run_with_env("HOME", home.path(), misplaced).assert_exit(2).assert_stderr_contains("first argument");
+    }
     // The file is not read by `explain`.
     run_with_env("HOME", home.path(), &["explain", "http://h/"]).assert_exit(0);
     // A missing file is not an error.
