@@ -1,4 +1,5 @@
 //! Signals: the process ends by SIGINT, SIGTERM and SIGHUP after partial files are saved, and the terminal is restored.
+//! A signal that was ignored when the process started stays ignored.
 
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -69,13 +70,23 @@ pub(crate) fn keep_terminal_for_prompt() -> TerminalGuard {
     keep_terminal()
 }
 
-/// Returns `true` if the parent of the process has chosen that it ignores the signal, as `nohup` does. Systems without
-/// /proc do not tell.
+/// Returns `true` if the parent of the process has chosen that it ignores the signal, as `nohup` and `trap '' INT` do, and
+/// shells without job control for their background jobs. Systems without /proc do not tell. The first call must come
+/// before the first handler is registered.
 fn is_ignored(kind: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    /// The signals that are ignored at the start, one bit for each.
+    static MASK: OnceLock<u64> = OnceLock::new();
+    let mask = *MASK.get_or_init(|| {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    });
     u32::try_from(kind - 1).is_ok_and(|bit| mask.checked_shr(bit).is_some_and(|rest| rest & 1 == 1))
+}
+
+/// Registers a handler. Returns `None` if the signal is ignored, or if the handler cannot be registered.
+fn handler(kind: SignalKind) -> Option<Signal> {
+    if is_ignored(kind.as_raw_value()) { None } else { signal(kind).ok() }
 }
 
 /// Runs the default action of a signal. While a password is typed, the settings from before the prompt apply to it.
@@ -114,16 +125,14 @@ pub(crate) struct ReceivedSignal(i32);
 
 /// Waits for a signal that ends the process.
 pub(crate) async fn wait_for_ending_signal() -> ReceivedSignal {
-    let (Ok(mut interrupt), Ok(mut terminate)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        return std::future::pending().await;
+    let mut interrupt = handler(SignalKind::interrupt());
+    let mut terminate = handler(SignalKind::terminate());
+    let kind = tokio::select! {
+        () = received(&mut interrupt) => SignalKind::interrupt(),
+        () = received(&mut terminate) => SignalKind::terminate(),
+        () = hangup() => SignalKind::hangup(),
     };
-    tokio::select! {
-        _ = interrupt.recv() => ReceivedSignal(SignalKind::interrupt().as_raw_value()),
-        _ = terminate.recv() => ReceivedSignal(SignalKind::terminate().as_raw_value()),
-        () = hangup() => ReceivedSignal(SignalKind::hangup().as_raw_value()),
-    }
+    ReceivedSignal(kind.as_raw_value())
 }
 
 /// Time after the start from which SIGHUP is handled. Before it, there is little to save, and a short run is faster.
@@ -135,15 +144,12 @@ async fn hangup() {
     static START: OnceLock<Instant> = OnceLock::new();
     let start = START.get_or_init(Instant::now);
     tokio::time::sleep(HANGUP_DELAY.saturating_sub(start.elapsed())).await;
-    let mut received_hangup = None;
-    if !is_ignored(signal_hook::consts::SIGHUP) {
-        if let Some(watchdog) = WATCHDOG.get() {
-            // If this fails, SIGHUP is handled only while the main thread is not blocked.
-            let _ = watchdog.add_signal(signal_hook::consts::SIGHUP);
-        }
-        received_hangup = signal(SignalKind::hangup()).ok();
+    let mut hangup = handler(SignalKind::hangup());
+    if let (Some(_), Some(watchdog)) = (&hangup, WATCHDOG.get()) {
+        // If this fails, SIGHUP is handled only while the main thread is not blocked.
+        let _ = watchdog.add_signal(signal_hook::consts::SIGHUP);
     }
-    received(&mut received_hangup).await;
+    received(&mut hangup).await;
 }
 
 /// Time after a signal until a process that does not react is ended.
@@ -163,6 +169,7 @@ pub(crate) fn start_watchdog() {
 
 fn watch_ending_signals() {
     let kinds = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
+    let kinds = kinds.into_iter().filter(|kind| !is_ignored(*kind));
     let Ok(mut signals) = Signals::new(kinds) else { return };
     // The first one is that of the process.
     let _ = WATCHDOG.set(signals.handle());
@@ -193,9 +200,9 @@ impl SessionSignals {
     const KINDS: [i32; 3] =
         [signal_hook::consts::SIGTSTP, signal_hook::consts::SIGHUP, signal_hook::consts::SIGQUIT];
 
-    /// Registers handlers, which replace the default actions of these signals.
+    /// Registers handlers, which replace the default actions of these signals. Ignored signals stay ignored.
     pub(crate) fn register() -> Self {
-        Self(Self::KINDS.map(|kind| signal(SignalKind::from_raw(kind)).ok()))
+        Self(Self::KINDS.map(|kind| handler(SignalKind::from_raw(kind))))
     }
 
     /// Waits for one of the signals.
@@ -210,7 +217,7 @@ impl SessionSignals {
     }
 }
 
-/// Waits for a signal. Never returns if its handler could not be registered.
+/// Waits for a signal. Never returns if it has no handler.
 async fn received(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => {

@@ -4,14 +4,15 @@
 //! prefix of it.
 
 use std::fs;
-use std::process::Child;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    OVERLAP, RunResult, http_server, http_server_first_then, part_metadata_path, part_path, run_fetch_url,
-    run_shell, send_signal, spawn_fetch_url, strong_etag_headers, wait_for_exit, wait_until,
+    BINARY, OVERLAP, RunResult, http_server, http_server_first_then, isolate_environment, part_metadata_path,
+    part_path, run_fetch_url, run_shell, send_signal, spawn_fetch_url, strong_etag_headers, wait_for_exit,
+    wait_until,
 };
 use fetch_url_tests::{
     ContentCoding, FileHeaders, HttpRequest, HttpResponse, HttpServer, OldFile, RangeSupport, Target, encode,
@@ -528,6 +529,27 @@ fn ignored_hangup_does_not_end_the_run() {
     let server = http_server(|_| HttpResponse::new(200).body("object").drip(40, Duration::from_millis(200)));
     let script = "trap '' HUP; \"$F\" \"$1\" & sleep 0.6; kill -HUP $!; wait $!";
     assert_eq!(run_shell(script, [server.url("/o")]).assert_exit(0).stdout_text(), "object");
+}
+
+/// The transfer goes on until both signals were sent.
+#[test]
+fn signals_that_were_ignored_at_the_start_do_not_end_the_run() {
+    let is_sent = Arc::new(AtomicBool::new(false));
+    let server = http_server({
+        let is_sent = is_sent.clone();
+        move |_| {
+            wait_until(Duration::from_secs(20), || is_sent.load(Ordering::Relaxed));
+            HttpResponse::new(200).body("object")
+        }
+    });
+    let mut command = Command::new("sh");
+    isolate_environment(&mut command);
+    command.args(["-c", "trap '' INT TERM; exec \"$0\" \"$1\"", BINARY, &server.url("/o")]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a shell");
+    assert!(wait_until(Duration::from_secs(10), || !server.requests().is_empty()), "no request");
+    ["INT", "TERM"].into_iter().for_each(|name| send_signal(&child, name));
+    is_sent.store(true, Ordering::Relaxed);
+    assert_eq!(wait_for_exit(child).assert_exit(0).stdout_text(), "object");
 }
 
 #[test]
