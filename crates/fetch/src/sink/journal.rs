@@ -16,7 +16,7 @@ mod lines;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -88,10 +88,11 @@ impl Journal {
     /// Opens or creates the journal of `subject` at `path`. With `keeps_entries`, entries of earlier runs are kept.
     ///
     /// # Errors
-    /// [`Code::Usage`] if another process has it open or it belongs to another subject; [`Code::SinkFailed`] if it
-    /// cannot be read or written.
+    /// [`Code::Usage`] if another process has it open, it belongs to another subject, or `path` is not a regular file;
+    /// [`Code::SinkFailed`] if it cannot be read or written.
     pub fn open(path: &Path, subject: &str, keeps_entries: bool) -> Result<Self, Error> {
         let cannot = |error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error);
+        check_kind(path)?;
         let mut options = File::options();
         options.read(true).append(true).create(true).mode(0o600);
         options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
@@ -174,9 +175,11 @@ impl Journal {
     /// It is not locked, so it may lack the latest files of a run in progress.
     ///
     /// # Errors
-    /// [`Code::Usage`] if it belongs to another subject; [`Code::SinkFailed`] if it cannot be read.
+    /// [`Code::Usage`] if it belongs to another subject, or `path` is not a regular file; [`Code::SinkFailed`] if it
+    /// cannot be read.
     pub fn open_read_only(path: &Path, subject: &str) -> Result<Option<Self>, Error> {
         let cannot = |error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error);
+        check_kind(path)?;
         let mut options = File::options();
         options.read(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
         let file = match options.open(path) {
@@ -319,6 +322,20 @@ impl Drop for Journal {
         // The error cannot be reported; the files are fetched again.
         let _ = self.flush();
     }
+}
+
+/// Checks that there is a regular file at the path, or nothing. Symbolic links are not followed: the journal would be
+/// created where they lead.
+fn check_kind(path: &Path) -> Result<(), Error> {
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
+    let kind = match found.file_type() {
+        kind if kind.is_file() => return Ok(()),
+        kind if kind.is_dir() => "it is a directory",
+        kind if kind.is_symlink() => "it is a symbolic link",
+        kind if kind.is_fifo() => "it is a FIFO",
+        _ => "it is not a regular file",
+    };
+    Err(journal_error(path, &format!("{kind}, not a journal")).with_hint(OTHER_FILE_HINT))
 }
 
 /// Checks that the file begins like a journal of `subject`; its first line may be truncated. Other files must not be

@@ -418,21 +418,22 @@ fn list_from_standard_input_has_a_journal() {
 /// Links, directories and FIFOs are neither followed, opened nor replaced.
 #[test]
 fn journal_that_is_not_a_regular_file_is_refused() {
-    for kind in ["link", "dangling link", "directory", "FIFO"] {
-        for options in [&[][..], &["-C", "-"]] {
+    for kind in ["symbolic link", "dangling symbolic link", "directory", "FIFO"] {
+        for options in [&[][..], &["-C", "-"], &["--dry-run"]] {
             let (site, dir) = (Site::start(), temp_dir());
             let journal = dir.path().join(JOURNAL);
             write_list(dir.path(), &site.lines(&["a", "no"]));
             fs::write(dir.path().join("victim"), "victim").expect("a file");
             match kind {
-                "link" => symlink("victim", &journal).expect("a link"),
-                "dangling link" => symlink("nowhere", &journal).expect("a link"),
+                "symbolic link" => symlink("victim", &journal).expect("a link"),
+                "dangling symbolic link" => symlink("nowhere", &journal).expect("a link"),
                 "directory" => fs::create_dir(&journal).expect("a directory"),
                 _ => assert!(Command::new("mkfifo").arg(&journal).status().expect("mkfifo").success()),
             }
             let result = batch(dir.path(), options);
-            assert!(result.exit != 0, "{kind} {options:?}");
-            result.assert_stderr_contains(JOURNAL);
+            let words = format!("{JOURNAL}: it is a {}, not a journal", kind.trim_start_matches("dangling "));
+            result.assert_exit(2).assert_stderr_contains(&words);
+            assert!(site.http.requests().is_empty(), "{kind} {options:?}");
             assert_eq!(read_text_or_empty(dir.path(), "victim"), "victim");
             assert!(!dir.path().join("nowhere").exists());
             let metadata = fs::symlink_metadata(&journal).expect("the entry still exists").file_type();
