@@ -20,6 +20,7 @@ pub(crate) mod log_file;
 mod menu;
 mod news;
 pub(crate) mod progress;
+mod progress_line;
 mod progress_terminal;
 #[cfg(feature = "queue")]
 pub(crate) mod queue;

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use fetch_url::Progress;
 use fetch_url_proto::text::sanitise;
 use indicatif::{BinaryBytes, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use textwrap::core::display_width;
 
 use super::events::ProgressEvents;
+use super::progress_line::{BarName, BarNumbers, NAME_WIDTH, bar_line, cut_middle};
 use super::progress_terminal::draw_target;
 use super::stdio::print_stderr;
 
@@ -31,8 +31,6 @@ const MIN_DURATION: Duration = Duration::from_millis(300);
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
 /// Minimum width of a terminal whose total bar has the rate, in columns.
 const MIN_WIDTH_OF_RATE: u16 = 60;
-/// Maximum width of a name in columns.
-const NAME_WIDTH: usize = 24;
 
 /// The bars of all running transfers, and a total bar below them.
 #[derive(Clone)]
@@ -253,9 +251,7 @@ impl TransferProgress {
         let is_aligned = self.display.has_several_files();
         let start = self.start;
         let bar = self.bar.get_or_insert_with(|| {
-            let width = NAME_WIDTH.min(usize::from(size().0) * 3 / 10);
-            let aligned = || padded(cut_middle(&self.name, width), width);
-            let bar = bar(&if is_aligned { aligned() } else { self.name.clone() }, self.total);
+            let bar = bar(BarName { text: self.name.clone(), is_aligned }, self.total);
             // The rate and the remaining time are those of this run, without the bytes of an earlier one.
             bar.set_position(start);
             bar.reset_eta();
@@ -296,38 +292,28 @@ impl Progress for TransferProgress {
     }
 }
 
-/// Creates the bar of one transfer.
-fn bar(name: &str, total: Option<u64>) -> ProgressBar {
+/// Creates the bar of one transfer. Each redraw uses the current width of the terminal, which the user may resize.
+fn bar(name: BarName, total: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
-    bar.set_style(style(&template(display_width(name), total.is_some(), usize::from(size().0))));
-    bar.set_prefix(name.to_owned());
-    bar
-}
-
-/// Returns the template of a bar for a terminal width. Some columns stay free, because an echoed `^C` after a full line
-/// would wrap it.
-fn template(name: usize, is_size_known: bool, columns: usize) -> String {
-    const NUMBERS: &str =
-        "{percent:>3}% {bytes:>10} of {total_bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}";
-    const WIDTH: usize = 4 + 1 + 10 + 4 + 10 + 1 + 12 + 1 + 4;
-    let room = columns.saturating_sub(name + WIDTH + 6);
-    let short = match (is_size_known, columns.saturating_sub(name)) {
-        (true, _) if room >= 3 => return format!("{{prefix}} {{bar:{room}}} {NUMBERS}"),
-        (true, 36..) => "{prefix} {percent:>3}% {bytes:>10} {binary_bytes_per_sec:>12}",
-        (true, 20..) => "{prefix} {percent:>3}% {bytes:>10}",
-        (true, _) => "{percent:>3}% {bytes:>10}",
-        (false, 30..) => "{prefix} {spinner} {bytes:>10} {binary_bytes_per_sec:>12}",
-        (false, 14..) => "{prefix} {bytes:>10}",
-        (false, _) => "{bytes:>10}",
+    let line = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        let numbers = BarNumbers {
+            position: state.pos(),
+            total: state.len(),
+            rate: state.per_sec() as u64,
+            remaining: state.eta(),
+            elapsed: state.elapsed(),
+        };
+        // Writing to a string buffer does not fail.
+        let _ = out.write_str(&bar_line(&name, &numbers, usize::from(size().0)));
     };
-    short.to_owned()
+    bar.set_style(style("{line}").with_key("line", line));
+    bar
 }
 
 /// Returns the style for a template.
 fn style(template: &str) -> ProgressStyle {
     // The templates of this file are always valid.
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    style.progress_chars("=> ")
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// Returns the number of columns and rows of the terminal, 80 and 24 if they are unknown.
@@ -343,49 +329,11 @@ fn short_name(name: &str) -> String {
     cut_middle(&sanitise(last.as_bytes()), NAME_WIDTH)
 }
 
-/// Replaces the middle of a text by `…` if it is wider than `width` columns: the end of a file name often has its number.
-fn cut_middle(text: &str, width: usize) -> String {
-    if display_width(text) <= width {
-        return text.to_owned();
-    }
-    let half = width.saturating_sub(1) / 2;
-    let start = fitting(text.chars(), width.saturating_sub(1) - half);
-    let end: String = fitting(text.chars().rev(), half).chars().rev().collect();
-    format!("{start}…{end}")
-}
-
-/// Appends blanks to a text that is narrower than `width` columns.
-fn padded(text: String, width: usize) -> String {
-    let missing = width.saturating_sub(display_width(&text));
-    text + &" ".repeat(missing)
-}
-
-/// Returns the first characters that fit into `width` columns.
-fn fitting(characters: impl Iterator<Item = char>, width: usize) -> String {
-    let mut text = String::new();
-    for character in characters {
-        text.push(character);
-        if display_width(&text) > width {
-            text.pop();
-            break;
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use textwrap::core::display_width;
 
-    #[test]
-    fn long_names_are_cut_in_the_middle() {
-        assert_eq!(cut_middle("short.iso", 24), "short.iso");
-        let cut = cut_middle("a-very-long-name-of-a-file-part-01.tar.gz", 24);
-        assert_eq!(cut, "a-very-long-…t-01.tar.gz");
-        assert_eq!(display_width(&cut), 24);
-        assert!(display_width(&cut_middle(&"漢字".repeat(20), 24)) <= 24);
-        assert_eq!(cut_middle("abc", 0), "…");
-    }
+    use super::*;
 
     fn transfer(start: u64, done: u64) -> TransferProgress {
         let display = ProgressDisplay::new(Some(1), ProgressMode::Nothing);

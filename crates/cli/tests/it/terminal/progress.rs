@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use textwrap::core::display_width;
+
 use crate::support::virtual_terminal::VirtualTerminal;
 use crate::support::{
     BINARY, check_in_parallel, ensure, http_server, http_server_first_then, run_fetch_url, run_fetch_url_in,
@@ -283,6 +285,21 @@ fn interrupt_restores_cursor_and_clears_the_bar() {
     assert!(dir.path().join("out.fetch-url.part").is_file());
     let result = run_fetch_url_in(dir.path(), ["-C", "-", "-o", "out", &server.url("/name.iso")]);
     result.assert_exit(0);
+}
+
+#[test]
+fn bar_uses_the_width_of_a_resized_terminal() {
+    let server =
+        http_server(|_| HttpResponse::new(200).stream(100_000).drip(5000, Duration::from_millis(200)));
+    let script = "sleep 0.05; stty cols 60; \"$@\" & sleep 1.5; stty cols 120; wait $!";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", BINARY, "-o", "/dev/null", &server.url("/name.iso")]);
+    command.env("TERM", "xterm-256color");
+    let mut terminal = Terminal::start(&command, 120).expect("a terminal");
+    assert_eq!(terminal.exit_status().expect("an end"), 0);
+    let screen = VirtualTerminal::render(terminal.bytes(), 120);
+    let widths: Vec<usize> = screen.frames.iter().map(|frame| display_width(frame.trim_end())).collect();
+    assert!(widths.iter().any(|width| *width > 100), "{:#?}", screen.frames);
 }
 
 /// The user starts the program in the background of a shell that does not send SIGHUP, and closes the window.
