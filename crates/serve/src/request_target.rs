@@ -11,6 +11,8 @@ use crate::request_head::{HeadFault, RequestHead};
 
 /// The prefix of the names of query fields that belong to this server, in the URLs of its forms.
 pub(crate) const FIELD_PREFIX: &str = "fetch-url-";
+/// The beginning of the target of the start page's form, before the typed URL.
+const START_PAGE_URL: &str = "/?url=";
 /// The names of the paths that are never URLs: browsers ask for them without being told.
 const NO_URLS: [&str; 3] = ["favicon.ico", "robots.txt", ".well-known"];
 
@@ -104,16 +106,20 @@ fn bad_request(detail: &str) -> HeadFault {
 }
 
 /// Returns a target for a log: without passwords and control characters. The URL that was typed into the start page is
-/// decoded; so is text that is no URL, because it may have a password between encoded separators.
+/// decoded; so is a path that is no URL, because it may have a password between encoded separators. Typed text that is
+/// no URL is replaced by `***`.
 pub(crate) fn target_for_log(target: &str) -> String {
     let path = target.strip_prefix('/');
     let (before, text) = match (path, path.map(RequestTarget::from_path)) {
-        (_, Some(Ok(RequestTarget::StartPage(Some(url))))) => ("/?url=", Cow::Owned(url)),
+        (_, Some(Ok(RequestTarget::StartPage(Some(url))))) => (START_PAGE_URL, Cow::Owned(url)),
         (Some(path), _) => ("/", Cow::Borrowed(path)),
         (None, _) => ("", Cow::Borrowed(target)),
     };
     let url = parse(&text).map(|parsed| parsed.url.redacted().to_string());
     let shown = url.unwrap_or_else(|_| {
+        if before == START_PAGE_URL {
+            return "***".to_owned();
+        }
         let decoded = PercentEncoded::from(&*text).decode().into_owned();
         mask_password(&String::from_utf8_lossy(&decoded))
     });
@@ -168,13 +174,15 @@ mod tests {
             "/http://u%3Acanary%40h/",
             "/?url=ftp%3A%2F%2Fu%3Acanary%40h%2Fa",
             "/?url=ftp://u:canary@h/a",
-            "/?other=1&url=http%3A%2F%2Fu%3Acanary%40h%3Ax",
             "/?other=ftp%3A%2F%2Fu%3Acanary%40h",
         ] {
             let text = target_for_log(target);
             assert!(!text.contains("canary") && text.contains("h"), "{text}");
         }
         assert_eq!(target_for_log("/?url=ftp%3A%2F%2Fu%3Acanary%40h%2Fa"), "/?url=ftp://u:***@h/a");
+        for typed in ["http%3A%2F%2Fu%3Acanary%40h%3Ax", "canary@h", "canary", "ftp://u:can/ary@h:x/"] {
+            assert_eq!(target_for_log(&format!("/?other=1&url={typed}")), "/?url=***", "{typed}");
+        }
         assert_eq!(target_for_log("/gopher://h/1/"), "/gopher://h/1/");
     }
 }
