@@ -30,7 +30,7 @@ const ONE_FILE: &[&str] = &[
     "open",
 ];
 
-/// Options that `mirror` refuses, because they apply to a single object.
+/// Options that `mirror` refuses, because they apply to a single object, or because it always does the opposite.
 pub const SINGLE_OBJECT_OPTIONS: RefusedOptions = RefusedOptions {
     own: &[
         "output_dir",
@@ -47,7 +47,9 @@ pub const SINGLE_OBJECT_OPTIONS: RefusedOptions = RefusedOptions {
         "form",
         "form_string",
         "form_escape",
+        "get",
         "format",
+        "list_format",
     ],
 };
 

@@ -159,10 +159,12 @@ pub(super) fn reject_options(
     verb: &str,
     reason: &str,
 ) -> Result<(), Error> {
-    let is_given = |id: &&str| {
-        let is_text = *id == "format" && flags.format == Format::Text;
-        !is_text && given.contains(id)
+    let is_in_effect = |id: &str| match id {
+        "format" => flags.format == Format::Text,
+        "list_format" => matches!(flags.ftp.list_format, ListFormat::Long),
+        _ => false,
     };
+    let is_given = |id: &&str| given.contains(id) && !is_in_effect(id);
     let wrong = rejected.ids().find(is_given).and_then(|id| {
         let command = command();
         let argument = command.get_arguments().find(|argument| argument.get_id() == id)?;

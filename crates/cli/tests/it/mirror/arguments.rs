@@ -296,8 +296,9 @@ fn target_of_another_url_is_refused_and_unchanged() {
 
 #[test]
 fn hint_for_a_refused_option_names_the_help_of_mirror() {
-    for option in ["--keep-both", "-g", "-I"] {
-        let result = run_fetch_url(["mirror", "--retry", "0", option, "http://127.0.0.1:1/d/", "x"]);
+    for option in ["--keep-both", "-g", "-I", "-G", "--list-format"] {
+        let value = if option == "--list-format" { "--list-format=names" } else { option };
+        let result = run_fetch_url(["mirror", "--retry", "0", value, "http://127.0.0.1:1/d/", "x"]);
         let words = format!(
             "{option} cannot be used with mirror\n  hint: `fetch-url mirror --help` lists the options"
         );
