@@ -237,6 +237,10 @@ impl IndexPage {
             None if !is_navigation => {
                 self.other_links.begin(Some(&href), OtherTarget::of(&self.directory, &href));
             }
+            // A script may fetch the file of the name that is the text.
+            None if !href.contains('?') && is_own_url(&self.directory, &href) => {
+                self.other_links.begin(None, None)
+            }
             _ => self.other_links.end(),
         }
         let is_same = |entry: &Entry| match &self.row {

@@ -198,8 +198,12 @@ fn unlisted_source(transfer: &Transfer) -> String {
 }
 
 /// Returns size and modification time from the listing, from which a change is detected, or `None` if the listing has
-/// no time. An article never changes, but its number may mean another article: its Message-ID replaces the time.
+/// no time, or may have those of a link instead of its target. An article never changes, but its number may mean another
+/// article: its Message-ID replaces the time.
 fn listed_version(entry: &FileEntry) -> Option<String> {
+    if entry.uncertain_kind.is_some() {
+        return None;
+    }
     let rest = match (entry.content_id, entry.modified) {
         (Some(id), _) => format!("article {id:016x}"),
         (None, Some(modified)) if entry.modified_nanoseconds > 0 => {
@@ -304,15 +308,18 @@ fn seconds_after_listed(listed: i64, modified: i64) -> Option<i64> {
 }
 
 /// Returns `true` if the object was modified so recently that a second change within the same minute would not show in
-/// a listing whose times are rounded to minutes.
+/// a listing whose times are rounded to minutes. If the server states no time, the listed one decides, which may be in
+/// any time zone.
 fn is_recent(entry: &FileEntry, meta: &Meta) -> bool {
     let now =
         SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|now| i64::try_from(now.as_secs()).ok());
     // The times of local files are compared to the second, and those of articles are not compared.
     let may_be_rounded = !matches!(entry.url, Url::File(_)) && entry.content_id.is_none();
     let is_rounded = may_be_rounded && entry.modified.is_some_and(|modified| modified % 60 == 0);
-    match (now, meta.head.modified) {
-        (Some(now), Some(modified)) => is_rounded && now - modified < MIN_RELIABLE_AGE,
-        _ => false,
-    }
+    let Some(now) = now.filter(|_| is_rounded) else { return false };
+    let age = match meta.head.modified {
+        Some(modified) => Some(now - modified),
+        None => entry.modified.and_then(|listed| seconds_after_listed(listed, now)),
+    };
+    age.is_some_and(|age| age < MIN_RELIABLE_AGE)
 }

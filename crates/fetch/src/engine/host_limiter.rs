@@ -150,6 +150,8 @@ impl HostPermit {
     /// Records that the host answered the request.
     pub(crate) fn record_response(&self) {
         self.limiter.with_host(&self.server, |host| host.served += 1);
+        // It is no answer to another request.
+        self.served.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Records a busy reply: no request is sent to the host for `wait`. Returns `true` if the host has answered
@@ -316,6 +318,8 @@ mod tests {
         second.record_response();
         assert!(first.record_busy(Duration::ZERO));
         assert!(!first.record_busy(Duration::ZERO), "nothing since the last busy reply");
+        first.record_response();
+        assert!(!first.record_busy(Duration::ZERO), "only the start of its own response");
     }
 
     #[tokio::test]

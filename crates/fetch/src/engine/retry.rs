@@ -164,18 +164,20 @@ mod tests {
     #[tokio::test]
     async fn only_busy_replies_of_the_host_of_the_permit_restore_the_retries() {
         let url = |text: &str| fetch_url_core::parse(text).expect("a URL").into_owned().url;
-        let permit = HostLimiter::new(1).acquire(&url("http://h/a")).await.expect("a permit");
-        let permit = Arc::new(permit);
         let rules = Retry { max_retries: 1, delay: Some(Duration::ZERO), ..Retry::default() };
         for (code, text, is_restored) in [
             (Code::Busy, "http://h/a", true),
             (Code::Busy, "http://elsewhere/a", false),
             (Code::ConnectFailed, "http://h/a", false),
         ] {
-            let request = Request::new(text).expect("a URL").with_permit(Some(permit.clone()));
+            let limiter = HostLimiter::new(2);
+            let permit = Arc::new(limiter.acquire(&url("http://h/a")).await.expect("a permit"));
+            let other = limiter.acquire(&url("http://h/b")).await.expect("a permit");
+            let request = Request::new(text).expect("a URL").with_permit(Some(permit));
             let (mut state, deadline) = (RetryState::new(rules), Deadline::start(Timeouts::default()));
-            state.backoff(&request, error(code), 0, &deadline).await.expect("one retry");
-            permit.record_response();
+            let answered = async move { other.record_response() };
+            let (first, ()) = tokio::join!(state.backoff(&request, error(code), 0, &deadline), answered);
+            first.expect("one retry");
             let second = state.backoff(&request, error(code), 0, &deadline).await;
             assert_eq!(second.is_ok(), is_restored, "{code:?} {text}");
         }

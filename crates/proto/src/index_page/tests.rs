@@ -369,7 +369,11 @@ fn links_that_are_no_entries_may_stand_for_their_texts_and_last_parts() {
     for (page, expected) in [
         (
             "<a href=a>x</a><a href='../'>up</a><a href='/'>top</a><a href='#'>y</a><a href='?C=N;O=D'>N</a>",
-            &[][..],
+            &["y"][..],
+        ),
+        (
+            "<a href='' onclick='load()'>w</a><a href='.'>x</a><a href='/d/'>y</a><a href='#n'>z</a>",
+            &["w", "x", "y", "z"],
         ),
         ("<a href='https://h/d/a%20b/'>x/</a>", &["a b", "x"]),
         ("<a href='/get?f=p/a&amp;n=1'>x</a>", &["get", "a", "1", "x"]),

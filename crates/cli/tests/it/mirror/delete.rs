@@ -423,6 +423,21 @@ fn nothing_is_deleted_after_the_first_page_of_a_listing() {
     }
 }
 
+/// A script may fetch the file of the name that is the text.
+#[test]
+fn file_is_not_deleted_if_a_link_to_the_page_itself_names_it() {
+    for href in ["#", "#b", "", ".", "/d/"] {
+        let (site, dir) = (Site::new(), temp_dir());
+        site.set_reply("/d/", nginx_index_with_sizes(&[("a", "1"), ("b", "1")]));
+        site.run_mirror(dir.path(), "").assert_exit(0);
+        let list =
+            format!("<pre><a href=\"a\">a</a> 1\n<a href=\"{href}\" onclick=\"get(this)\">b</a> 1\n</pre>");
+        site.set_reply("/d/", html_reply(format!("<html><title>Index of /d/</title>{list}</html>")));
+        site.run_mirror(dir.path(), "--delete");
+        assert_eq!(list_files(dir.path()), ["a", "b"], "{href}");
+    }
+}
+
 /// Parent and sort links, breadcrumbs and footers name no files.
 #[test]
 fn other_links_of_usual_index_pages_allow_deletions() {
@@ -435,10 +450,10 @@ fn other_links_of_usual_index_pages_allow_deletions() {
     let miniserve = "<a href=\"?sort=name&amp;order=asc\" title=\"Sort by name in ascending order\">Name</a><table><tr><td>\
         <p><a class=\"file\" href=\"/d/a\" title=\"a\">a</a></p></td></tr></table><a class=\"back\" href=\"#top\">\u{21ea}</a>\
         <p>Total: 1 files</p>";
-    let lighttpd = "<table><tr><td><a href=\"../\">..</a>/</td></tr><tr><td><a href=\"a\">a</a></td></tr></table><a href=\"#\">b</a>";
+    let lighttpd = "<table><tr><td><a href=\"../\">..</a>/</td></tr><tr><td><a href=\"a\">a</a></td></tr></table><a href=\"#\">top</a>";
     for body in [apache, caddy, iis, miniserve, python, lighttpd] {
         let (site, dir) = (Site::new(), temp_dir());
-        site.set_reply("/d/", nginx_index_with_sizes(&[("a", "1"), ("b", "1"), ("Name", "1"), ("d", "1")]));
+        site.set_reply("/d/", nginx_index_with_sizes(&[("a", "1"), ("b", "1"), ("Name", "1")]));
         site.run_mirror(dir.path(), "").assert_exit(0);
         site.set_reply(
             "/d/",

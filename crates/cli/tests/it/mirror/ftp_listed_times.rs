@@ -106,3 +106,32 @@ fn listed_time_of_a_link_is_not_used() {
     assert_eq!(content(dir.path()), "AAAA");
     assert!(modified(dir.path()) > unix_time(1_000_000_000), "{:?}", modified(dir.path()));
 }
+
+/// The listing states size and time of the link, which do not change with its target.
+#[test]
+fn link_whose_target_has_changed_is_transferred_again() {
+    let list: &[u8] = b"lrwxrwxrwx 1 u g 3 Dec  1  1994 f -> target\r\n";
+    let mlsd: &[u8] = b"type=OS.unix=slink:target;size=3;modify=19941201123456; f\r\n";
+    for (verb, listing) in [("LIST", list), ("MLSD", mlsd)] {
+        for has_mdtm in [true, false] {
+            let site = FtpConfig::new().file("/d/f", "AAAA").on(verb, FtpAction::Data(listing.to_vec()));
+            let site = if verb == "LIST" { site.without("MLSD").without("MLST") } else { site };
+            let changed = FtpRule::on("RETR", FtpAction::Data(b"BBBB".to_vec())).nth(2);
+            let time = |time: &str| FtpAction::ReplaceReply(format!("213 {time}\r\n").into_bytes());
+            let site = match has_mdtm {
+                true => site
+                    .rule(FtpRule::on("MDTM", time("19941201123456")).nth(1))
+                    .on("MDTM", time("19951201123456")),
+                false => site.without("MDTM"),
+            };
+            let server = FtpServer::start(site.rule(changed)).expect("a server on loopback");
+            let dir = temp_dir();
+            assert_eq!(mirror(&server, dir.path())[1], 1, "{verb} {has_mdtm}");
+            assert_eq!(mirror(&server, dir.path())[1], 1, "{verb} {has_mdtm}");
+            assert_eq!(content(dir.path()), "BBBB", "{verb} {has_mdtm}");
+            if has_mdtm {
+                assert_eq!(mirror(&server, dir.path()), [1, 0], "unchanged: {verb}");
+            }
+        }
+    }
+}

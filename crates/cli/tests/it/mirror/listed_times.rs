@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::support::mirror::{MIRROR_JOURNAL, index_page, run_mirror, unix_time};
 use crate::support::{http_server, temp_dir};
@@ -138,6 +139,20 @@ fn metadata_of_recently_modified_file_are_requested_instead_of_the_file() {
     site.set_file(file("Sat, 01 Jan 2125 12:34:57 GMT", "two"));
     assert_eq!(site.mirror(dir.path()), ["HEAD", "GET"]);
     assert_eq!(content(dir.path()), "two");
+}
+
+/// Nothing but the listing shows when the object was modified, and it may have changed again within that minute.
+#[test]
+fn file_with_a_recent_listed_time_is_transferred_again_if_the_server_states_none() {
+    let minute = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970").as_secs() / 60 * 60;
+    for (age, is_fetched) in [(0, true), (60 * 60, true), (7 * 60, false), (60 * 60 * 24 * 30, false)] {
+        let date = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(minute - age));
+        let listed = format!("{}-{}-{} {}    3", &date[5..7], &date[8..11], &date[12..16], &date[17..22]);
+        let (site, dir) = (Site::new(listed.clone().leak(), HttpResponse::new(200).body("new")), temp_dir());
+        assert_eq!(site.mirror(dir.path()), ["GET"], "{listed}");
+        let requests = site.mirror(dir.path());
+        assert_eq!(requests.iter().any(|method| method == "GET"), is_fetched, "{listed}: {requests:?}");
+    }
 }
 
 #[test]
