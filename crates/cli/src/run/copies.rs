@@ -16,14 +16,16 @@ pub(super) fn requests(transfer: &Transfer, meta: &Meta, run: &Run) -> Vec<Reque
 }
 
 /// Returns the transfers that are tried one after the other if the first one failed. If several servers shared its
-/// segments and the checksum is wrong, any of them may have sent wrong bytes, so its own URL is tried alone first.
+/// segments, any of them may have sent wrong bytes, which a checksum or the bytes between two segments have shown, so its
+/// own URL is tried alone first.
 pub(super) fn further_attempts(
     transfer: &Transfer,
     error: &Error,
     report: &TransferReport,
     run: &Run,
 ) -> Vec<Transfer> {
-    let is_mixed = report.has_shared_segments && error.code() == Code::ChecksumMismatch;
+    let has_wrong_bytes = matches!(error.code(), Code::ChecksumMismatch | Code::RangeRefused);
+    let is_mixed = report.has_shared_segments && has_wrong_bytes;
     let own = is_mixed.then(|| alone(transfer, &transfer.url));
     // If the content of an error response is written, it is the result.
     let meta = report.meta.as_deref().filter(|meta| !is_error(meta) || !run.options.writes_error_body);

@@ -113,6 +113,20 @@ fn no_more_copies_are_asked_than_there_are_segments() {
 }
 
 #[test]
+fn first_url_is_fetched_alone_if_the_bytes_between_two_segments_differ() {
+    let other: Vec<u8> = content().iter().map(|byte| !byte).collect();
+    for is_first_good in [true, false] {
+        let (one, two, dir) =
+            (start_mirror(content(), "one"), start_mirror(other.clone(), "two"), temp_dir());
+        let mut urls = [one.url("/o"), two.url("/o")];
+        if !is_first_good {
+            urls.reverse();
+        }
+        assert_fetched(dir.path(), &run_line(dir.path(), &urls, true));
+    }
+}
+
+#[test]
 fn copy_of_the_same_size_with_other_content_does_not_reach_the_file() {
     let mut other = content();
     // In the first segment, which the second server sends.
