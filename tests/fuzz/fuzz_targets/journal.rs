@@ -11,6 +11,7 @@
 mod fetch {
     pub mod error;
     pub mod sink {
+        mod descriptor;
         mod device;
         pub mod digest;
         mod dir_handle;

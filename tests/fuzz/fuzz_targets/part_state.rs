@@ -10,6 +10,7 @@ mod fetch {
     pub mod error;
     pub mod resume;
     pub mod sink {
+        mod descriptor;
         mod device;
         pub mod digest;
         mod dir_handle;
