@@ -170,6 +170,19 @@ fn transfer_coding_is_decoded_only_with_the_option() {
     let result = run_fetch_url(["--tr-encoding", &server.url("/")]);
     assert_eq!(result.assert_exit(0).stdout, b"hello");
     assert_eq!(server.requests()[1].header_text("connection"), Some("TE"));
+    // The numbers of a range are those of the decoded bytes.
+    for (content, exit) in [(&b"hello"[..], 0), (b"hell", 18), (b"hello!", 8)] {
+        let gzipped = encode(ContentCoding::Gzip, content).expect("encoded");
+        let server = http_server(move |_| {
+            let reply = HttpResponse::new(206).header("Content-Range", "bytes 10-14/20");
+            let size = format!("{:x}\r\n", gzipped.len());
+            let reply = reply.header("Transfer-Encoding", "gzip, chunked");
+            reply.then_send([size.as_bytes(), &gzipped, b"\r\n0\r\n\r\n"].concat())
+        });
+        let result = run_fetch_url(["--tr-encoding", "--retry", "0", "-r", "10-14", &server.url("/")]);
+        result.assert_exit(exit);
+        assert!(exit != 0 || result.stdout == content, "{result:?}");
+    }
     for coding in ["br, chunked", "gzip, gzip, chunked"] {
         let server = http_server(move |_| {
             HttpResponse::new(200).header("Transfer-Encoding", coding).then_send("5\r\nhello\r\n0\r\n\r\n")

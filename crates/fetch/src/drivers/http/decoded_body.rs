@@ -35,10 +35,14 @@ pub(super) fn decoded_body(
         Err(_) if !is_decoded || response.status().is_redirection() => None,
         Err(error) => return Err(error),
     };
-    let encoded = Body::from_source(response.into_body(), expected, proof);
+    let source = response.into_body();
     let body = match transfer_coding {
-        Some(coding) => Body::from_source(content_coding::decode_body(encoded, coding), None, proof),
-        None => encoded,
+        // `Content-Range` counts the decoded bytes.
+        Some(coding) => {
+            let encoded = Body::from_source(source, None, proof);
+            Body::from_source(content_coding::decode_body(encoded, coding), expected, proof)
+        }
+        None => Body::from_source(source, expected, proof),
     };
     if options.raw && has_transfer_coding {
         // Byte ranges do not count the bytes of a transfer coding.
