@@ -210,7 +210,8 @@ fn with_user(start: Url<'static>, user: Option<&str>) -> Url<'static> {
     }
 }
 
-/// Rejects a `file:` URL whose directory contains the local directory: the copy would contain itself.
+/// Rejects a `file:` URL whose directory contains the local directory, since the copy would contain itself, or one with an
+/// entry whose copy would be the directory itself or contain it.
 fn reject_overlap(start: &Url<'_>, directory: &Path) -> Result<(), Error> {
     let Url::File(url) = start else { return Ok(()) };
     let source = Path::new(OsStr::from_bytes(&url.path().decode())).join("");
@@ -219,12 +220,17 @@ fn reject_overlap(start: &Url<'_>, directory: &Path) -> Result<(), Error> {
         true => Path::new(".").canonicalize().ok(),
         false => above.canonicalize().ok(),
     });
-    match (source, above) {
-        (Ok(source), Some(above)) if above.starts_with(&source) => {
-            Err(usage_error(format!("{} is inside the directory to copy", directory.display())))
-        }
-        _ => Ok(()),
+    let Ok(source) = source else { return Ok(()) };
+    if above.is_some_and(|above| above.starts_with(&source)) {
+        return Err(usage_error(format!("{} is inside the directory to copy", directory.display())));
     }
+    let way =
+        directory.canonicalize().ok().and_then(|copy| source.strip_prefix(copy).ok()?.components().next());
+    let overwriting = way.map(|name| source.join(name)).filter(|entry| entry.symlink_metadata().is_ok());
+    overwriting.map_or(Ok(()), |entry| {
+        let entry = entry.display();
+        Err(usage_error(format!("{entry} would be copied to the directory to copy, or to one above it")))
+    })
 }
 
 /// Returns the default directory: the last part of the URL, or its host.

@@ -148,6 +148,22 @@ fn mirror_into_its_own_source_ends() {
 }
 
 #[test]
+fn mirror_whose_copy_would_overwrite_its_source_is_refused() {
+    for (source, is_refused) in [("a", true), ("a/b", false), ("c", false)] {
+        let dir = temp_dir();
+        // In the directory above it, the copy of `a/a/f` would be `a/f`.
+        for name in ["a/f", "a/a/f", "a/b/b/f", "c/d/f"] {
+            write_file(dir.path(), name, name);
+        }
+        let before = list_tree(dir.path());
+        let result = mirror_directory(&dir.path().join(source), dir.path(), "");
+        result.assert_exit(if is_refused { 2 } else { 0 });
+        assert!(!is_refused || list_tree(dir.path()) == before, "{source}");
+        assert_eq!(fs::read_to_string(dir.path().join("a/f")).expect("a file"), "a/f", "{source}");
+    }
+}
+
+#[test]
 fn max_depth_limits_the_levels() {
     for (max_depth_limits_the_levels, expected) in [
         ("0", &["a=1"][..]),
