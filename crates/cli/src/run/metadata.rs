@@ -1,10 +1,14 @@
 //! Requests for metadata whose answer the run can do without. Some servers refuse HEAD but send the object.
 
+use std::path::Path;
+
+use fetch_url::mirror::UncertainKind;
 use fetch_url::url::Url;
 use fetch_url::{Error, Meta, Request};
 
 use super::context::Run;
 use super::failures::may_try_alternative;
+use crate::job::Transfer;
 
 /// Requests the metadata of an object. An error that may refuse only HEAD is retried once, and no longer after such a
 /// retry has failed at the server: the object, which is requested next, is retried as usual.
@@ -27,6 +31,13 @@ pub(super) async fn request_metadata(request: &Request, run: &Run) -> Result<Box
 /// Returns `true` if a request for metadata failed but the object may be available.
 pub(super) fn may_be_available(error: &Error) -> bool {
     error.may_refuse_only_head() || (may_try_alternative(error) && !error.is_transient())
+}
+
+/// Returns `true` for a link in place of a directory that an earlier run has copied. If it leads to a directory, which the
+/// request for its metadata shows over FTP, it is skipped.
+pub(super) fn may_lead_to_directory(transfer: &Transfer, path: &Path) -> bool {
+    let kind = transfer.entry.as_deref().and_then(|entry| entry.uncertain_kind);
+    kind == Some(UncertainKind::Link) && path.is_dir()
 }
 
 /// Returns scheme, host and port of an HTTP URL.

@@ -14,7 +14,8 @@ use fetch_url::{Checksum, Code, Content, Error, Meta, Phase, Request, Response};
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
-use super::metadata::{may_be_available, request_metadata};
+use super::journal_file::JournalFile;
+use super::metadata::{may_be_available, may_lead_to_directory, request_metadata};
 use super::output_format::with_output_format;
 use super::output_paths::Reserved;
 use super::refused_response::reject_error;
@@ -198,12 +199,15 @@ async fn is_unchanged(
     if let Some(page) = &transfer.ordinary_page {
         return Ok(run.journal.as_ref().is_some_and(|journal| journal.is_same(transfer, path, &page.meta)));
     }
-    let Some(journal) = run.journal.as_ref().filter(|journal| journal.needs_metadata(transfer, path)) else {
+    let may_lead_to_directory = may_lead_to_directory(transfer, path);
+    let needs_metadata =
+        |journal: &&JournalFile| may_lead_to_directory || journal.needs_metadata(transfer, path);
+    let Some(journal) = run.journal.as_ref().filter(needs_metadata) else {
         return Ok(false);
     };
     let meta = match request_metadata(request, run).await {
         Ok(meta) => meta,
-        Err(error) if may_be_available(&error) => return Ok(false),
+        Err(error) if may_be_available(&error) && !may_lead_to_directory => return Ok(false),
         Err(error) => return Err(error),
     };
     // A directory that is listed without a slash is not skipped: earlier versions saved its index page as a file.

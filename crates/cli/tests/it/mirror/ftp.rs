@@ -118,6 +118,23 @@ fn only_changed_file_is_downloaded_again() {
     }
 }
 
+#[test]
+fn directory_that_becomes_a_link_to_a_directory_is_skipped_as_in_a_first_run() {
+    let links = "type=OS.unix=slink:/other;modify=20240102030405; sub\r\n";
+    for options in ["", "--delete"] {
+        let dir = temp_dir();
+        let server = start_server(FtpConfig::new().file("/d/sub/x", "x"));
+        mirror_directory(&server, dir.path(), "").assert_exit(0);
+        let site = FtpConfig::new().file("/d/sub/x", "x").on("MLSD", FtpAction::Data(links.into()));
+        let server = start_server(site);
+        for _ in 0..2 {
+            let result = mirror_directory(&server, dir.path(), options);
+            result.assert_exit(0).assert_stderr_contains("neither a file nor a link to one");
+            assert_eq!(list_tree(dir.path()), ["sub/", "sub/x=x"], "{options}");
+        }
+    }
+}
+
 /// Links in LIST and MLSD listings, and a directory that contains itself.
 #[test]
 fn links_in_listings_create_no_links_and_no_loops() {
