@@ -1,7 +1,8 @@
 //! Signals: the process ends by SIGINT, SIGTERM and SIGHUP after partial files are saved, and the terminal is restored.
 //! A signal that was ignored when the process started stays ignored.
 
-use std::io::IsTerminal as _;
+use std::fs::File;
+use std::io::{IsTerminal as _, Read as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -77,7 +78,11 @@ fn is_ignored(kind: i32) -> bool {
     /// The signals that are ignored at the start, one bit for each.
     static MASK: OnceLock<u64> = OnceLock::new();
     let mask = *MASK.get_or_init(|| {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        // One read of the usual size: this is part of each start.
+        let mut status = Vec::with_capacity(4096);
+        let file = File::open("/proc/self/status");
+        let _ = file.and_then(|file| file.take(1024 * 1024).read_to_end(&mut status));
+        let status = String::from_utf8_lossy(&status);
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
     });

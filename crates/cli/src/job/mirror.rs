@@ -210,8 +210,8 @@ fn with_user(start: Url<'static>, user: Option<&str>) -> Url<'static> {
     }
 }
 
-/// Rejects a `file:` URL whose directory contains the local directory, since the copy would contain itself, or one with an
-/// entry whose copy would be the directory itself or contain it.
+/// Rejects a `file:` URL whose directory contains the local directory, since the copy would contain itself, or has an
+/// entry whose copy would overwrite it.
 fn reject_overlap(start: &Url<'_>, directory: &Path) -> Result<(), Error> {
     let Url::File(url) = start else { return Ok(()) };
     let source = Path::new(OsStr::from_bytes(&url.path().decode())).join("");
@@ -224,13 +224,19 @@ fn reject_overlap(start: &Url<'_>, directory: &Path) -> Result<(), Error> {
     if above.is_some_and(|above| above.starts_with(&source)) {
         return Err(usage_error(format!("{} is inside the directory to copy", directory.display())));
     }
-    let way =
-        directory.canonicalize().ok().and_then(|copy| source.strip_prefix(copy).ok()?.components().next());
-    let overwriting = way.map(|name| source.join(name)).filter(|entry| entry.symlink_metadata().is_ok());
-    overwriting.map_or(Ok(()), |entry| {
-        let entry = entry.display();
-        Err(usage_error(format!("{entry} would be copied to the directory to copy, or to one above it")))
-    })
+    let copy = directory.canonicalize().ok();
+    let below = copy.and_then(|copy| source.strip_prefix(copy).ok());
+    // The entry with the name that comes next on the path from DIR to the source.
+    let entry = below.and_then(|below| Some(source.join(below.components().next()?)));
+    match entry.filter(|entry| entry.symlink_metadata().is_ok()) {
+        Some(entry) => {
+            let (entry, directory) = (entry.display(), directory.display());
+            Err(usage_error(format!(
+                "the copy of {entry} in {directory} would overwrite the directory to copy"
+            )))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Returns the default directory: the last part of the URL, or its host.
