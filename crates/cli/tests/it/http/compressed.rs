@@ -138,6 +138,20 @@ fn empty_body_is_treated_the_same_in_every_coding() {
     assert!(exits == [0; 5] || exits == [18; 5], "{exits:?} for {:?}", ContentCoding::ALL);
 }
 
+#[test]
+fn empty_body_that_ends_with_the_connection_is_truncated_in_every_coding() {
+    for coding in ContentCoding::ALL {
+        let server = http_server(move |_| {
+            HttpResponse::new(200).header("Content-Encoding", coding.token()).until_close(Vec::new())
+        });
+        let dir = temp_dir();
+        fs::write(dir.path().join("target"), "old").expect("write file");
+        let result = run_fetch_url_in(dir.path(), ["--compressed", "-o", "target", &server.url("/")]);
+        result.assert_exit(18);
+        assert_eq!(read_text_file(dir.path(), "target"), "old", "{coding:?}");
+    }
+}
+
 /// Data after the end of the encoded stream, plain text with a coding header, and damaged data.
 #[test]
 fn invalid_encoded_body_fails_and_leaves_no_part() {

@@ -17,7 +17,7 @@ use http::header::{CONTENT_ENCODING, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName};
 use tokio::io::{AsyncBufRead, AsyncRead, ReadBuf};
 
-use crate::{ByteSource, Code, Error, Phase};
+use crate::{ByteSource, Code, Error, Phase, Proof};
 
 /// The compression ratio is not checked up to this number of decoded bytes.
 const UNCHECKED_OUTPUT: u64 = 16 * 1024 * 1024;
@@ -102,9 +102,13 @@ fn listed_names(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
     names
 }
 
-/// Returns the decoded bytes of `encoded`. The body is complete only if the encoded data reaches its own end and no
-/// data follows.
-pub(super) fn decode_body(encoded: impl ByteSource + 'static, coding: ContentCoding) -> impl ByteSource {
+/// Returns the decoded bytes of `encoded`, whose end is known by `proof`. The body is complete only if the encoded data
+/// reaches its own end and no data follows.
+pub(super) fn decode_body(
+    encoded: impl ByteSource + 'static,
+    coding: ContentCoding,
+    proof: Proof,
+) -> impl ByteSource {
     let encoded = EncodedReader {
         source: Box::pin(encoded),
         chunk: Bytes::new(),
@@ -112,7 +116,8 @@ pub(super) fn decode_body(encoded: impl ByteSource + 'static, coding: ContentCod
         failure: None,
         is_at_end: false,
     };
-    DecodedBody { decoder: Decoder::AwaitingHeader(Some((coding, encoded))), produced: 0 }
+    let accepts_empty = matches!(proof, Proof::Proven(_));
+    DecodedBody { decoder: Decoder::AwaitingHeader(Some((coding, encoded))), produced: 0, accepts_empty }
 }
 
 /// Creates the decoder. The first bytes of `encoded` must be available.
@@ -153,6 +158,8 @@ fn is_zlib(bytes: &[u8]) -> bool {
 struct DecodedBody {
     decoder: Decoder,
     produced: u64,
+    /// A body without encoded data is complete.
+    accepts_empty: bool,
 }
 
 enum Decoder {
@@ -229,8 +236,8 @@ impl DecodedBody {
         Poll::Ready(Ok(Some(chunk.freeze())))
     }
 
-    /// Creates the decoder when the first bytes are available. An empty body is accepted: some servers send no
-    /// encoded data for an empty object.
+    /// Creates the decoder when the first bytes are available. An empty body is accepted if its end is proven: some
+    /// servers send no encoded data for an empty object.
     fn poll_start(&mut self, cx: &mut Context<'_>) -> Poll<Result<Start, Error>> {
         let Decoder::AwaitingHeader(waiting) = &mut self.decoder else {
             return Poll::Ready(Ok(Start::Ready));
@@ -238,7 +245,8 @@ impl DecodedBody {
         if let Some((_, encoded)) = waiting {
             ready!(encoded.poll_header(cx))?;
             if encoded.chunk.is_empty() {
-                return Poll::Ready(Ok(Start::Empty));
+                let empty = if self.accepts_empty { Ok(Start::Empty) } else { Err(truncated_error()) };
+                return Poll::Ready(empty);
             }
         }
         if let Some((coding, encoded)) = waiting.take() {
@@ -259,9 +267,13 @@ fn decode_error(error: &io::Error, is_at_end: bool) -> Error {
     // flate2 reports "BufError" at the end of the data.
     let is_truncated = error.kind() == io::ErrorKind::UnexpectedEof || error.to_string().contains("BufError");
     if is_at_end && is_truncated {
-        return Error::new(Code::Truncated, Phase::Body, "the compressed data is incomplete").as_permanent();
+        return truncated_error();
     }
     Error::new(Code::PeerMisbehaved, Phase::Body, format!("cannot decode the compressed data: {error}"))
+}
+
+fn truncated_error() -> Error {
+    Error::new(Code::Truncated, Phase::Body, "the compressed data is incomplete").as_permanent()
 }
 
 /// The encoded bytes, as a reader for the decoder.

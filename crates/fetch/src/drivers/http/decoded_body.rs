@@ -40,7 +40,7 @@ pub(super) fn decoded_body(
         // `Content-Range` counts the decoded bytes.
         Some(coding) => {
             let encoded = Body::from_source(source, None, proof);
-            Body::from_source(content_coding::decode_body(encoded, coding), expected, proof)
+            Body::from_source(content_coding::decode_body(encoded, coding, proof), expected, proof)
         }
         None => Body::from_source(source, expected, proof),
     };
@@ -51,7 +51,7 @@ pub(super) fn decoded_body(
     let Some(coding) = content_coding else { return Ok(body) };
     // Size and byte ranges count the encoded bytes.
     (meta.head.size, meta.is_resumable) = (None, false);
-    Ok(Body::from_source(content_coding::decode_body(body, coding), None, proof))
+    Ok(Body::from_source(content_coding::decode_body(body, coding, proof), None, proof))
 }
 
 /// Returns how the end of the body is recognised.
