@@ -503,3 +503,20 @@ fn removed_or_empty_authorization_field_sends_no_login() {
         }
     }
 }
+
+/// The server after the redirect does not get the empty field either.
+#[test]
+fn removed_or_empty_authorization_field_sends_no_login_after_a_redirect_to_another_server() {
+    let open = start_open_server();
+    let target = open.url("/").replace("127.0.0.1", "localhost");
+    let first = HttpServer::start(move |_| HttpResponse::new(302).header("Location", &target));
+    let first = first.expect("a server");
+    let dir = temp_dir();
+    write_file_with_mode(dir.path(), "netrc", "machine localhost login me password canary\n", 0o600);
+    for field in ["Authorization:", "Authorization;"] {
+        let arguments = ["-H", field, "--netrc-file", "netrc", "-L", &first.url("/")];
+        run_fetch_url_in(dir.path(), arguments).assert_exit(0);
+        let request = open.requests().pop().expect("a request");
+        assert_eq!(request.header_text("authorization"), None, "{field}");
+    }
+}

@@ -8,7 +8,7 @@ use fetch_url_core::{Host, Security, Url};
 use http::header::{AUTHORIZATION, HOST};
 use http::{HeaderMap, HeaderValue, Method};
 
-use super::options::{AuthMode, HttpOptions, HttpVersion};
+use super::options::{AuthMode, HeaderField, HttpOptions, HttpVersion};
 use super::request_body::RequestBody;
 use super::spellings::{Spellings, title_case};
 use super::{authorization, forwarded, request_headers};
@@ -171,10 +171,12 @@ impl HttpPlan {
     }
 }
 
-/// Returns `true` if the caller removes the field Authorization. No login is sent then, wherever it comes from.
+/// Returns `true` if the caller removes or empties the field Authorization. No login is sent then, wherever it comes from,
+/// not even after a redirect to another origin, which does not get the empty field.
 fn removes_authorization(options: &HttpOptions) -> bool {
-    let removed = options.headers.iter().filter(|field| field.value.is_none());
-    removed.map(|field| &field.name).any(|name| name.eq_ignore_ascii_case(AUTHORIZATION.as_str()))
+    let is_empty = |field: &HeaderField| field.value.as_deref().is_none_or(<[u8]>::is_empty);
+    let mut removed = options.headers.iter().filter(|field| is_empty(field));
+    removed.any(|field| field.name.eq_ignore_ascii_case(AUTHORIZATION.as_str()))
 }
 
 /// Checks that the target has at most [`MAX_TARGET`] bytes.
