@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use fetch_url::mirror::UncertainKind;
 use fetch_url::url::Url;
-use fetch_url::{Error, Meta, Request};
+use fetch_url::{Code, Content, Error, Meta, Phase, Request};
 
 use super::context::Run;
 use super::failures::may_try_alternative;
@@ -33,11 +32,32 @@ pub(super) fn may_be_available(error: &Error) -> bool {
     error.may_refuse_only_head() || (may_try_alternative(error) && !error.is_transient())
 }
 
-/// Returns `true` for a link in place of a directory that an earlier run has copied. If it leads to a directory, which the
-/// request for its metadata shows over FTP, it is skipped.
-pub(super) fn may_lead_to_directory(transfer: &Transfer, path: &Path) -> bool {
-    let kind = transfer.entry.as_deref().and_then(|entry| entry.uncertain_kind);
-    kind == Some(UncertainKind::Link) && path.is_dir()
+/// Requests the object of an entry of unknown kind if its file cannot be opened, because an earlier run has copied a
+/// directory of this name. Otherwise a link to a directory would fail here, although a first run skips it.
+///
+/// # Errors
+/// The error of the request. [`Code::NotFound`] for a directory.
+pub(super) async fn check_kind(
+    request: &Request,
+    transfer: &Transfer,
+    path: Option<&Path>,
+    run: &Run,
+) -> Result<(), Error> {
+    let is_uncertain = transfer.entry.as_deref().is_some_and(|entry| entry.uncertain_kind.is_some());
+    if !is_uncertain || !path.is_some_and(Path::is_dir) {
+        return Ok(());
+    }
+    reject_listing(&run.fetcher.fetch(request.clone()).await?.content, transfer)
+}
+
+/// Rejects the listing of a directory in place of a file of a mirror.
+pub(super) fn reject_listing(content: &Content, transfer: &Transfer) -> Result<(), Error> {
+    match content {
+        Content::Listing(_) if transfer.entry.is_some() => {
+            Err(Error::new(Code::NotFound, Phase::Reply, "it is a directory"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns scheme, host and port of an HTTP URL.

@@ -10,12 +10,11 @@ use fetch_url::http::{HttpOptions, RequestBody};
 use fetch_url::internal::HostPermit;
 use fetch_url::output::{FileSink, Segments, Sink, save};
 use fetch_url::url::{Url, mask_password};
-use fetch_url::{Checksum, Code, Content, Error, Meta, Phase, Request, Response};
+use fetch_url::{Checksum, Content, Error, Meta, Request, Response};
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
-use super::journal_file::JournalFile;
-use super::metadata::{may_be_available, may_lead_to_directory, request_metadata};
+use super::metadata::{check_kind, may_be_available, reject_listing, request_metadata};
 use super::output_format::with_output_format;
 use super::output_paths::Reserved;
 use super::refused_response::reject_error;
@@ -75,6 +74,7 @@ async fn run_stages(
     }
     let has_condition = request.condition().is_some();
     let exists = has_condition && path.as_deref().is_some_and(Path::exists);
+    check_kind(&request, transfer, path.as_deref(), run).await?;
     let mut file = open_file(path.as_deref(), transfer, reserved, run)?;
     let expected = checksum::expected(&request, transfer, run).await?;
 
@@ -199,15 +199,12 @@ async fn is_unchanged(
     if let Some(page) = &transfer.ordinary_page {
         return Ok(run.journal.as_ref().is_some_and(|journal| journal.is_same(transfer, path, &page.meta)));
     }
-    let may_lead_to_directory = may_lead_to_directory(transfer, path);
-    let needs_metadata =
-        |journal: &&JournalFile| may_lead_to_directory || journal.needs_metadata(transfer, path);
-    let Some(journal) = run.journal.as_ref().filter(needs_metadata) else {
+    let Some(journal) = run.journal.as_ref().filter(|journal| journal.needs_metadata(transfer, path)) else {
         return Ok(false);
     };
     let meta = match request_metadata(request, run).await {
         Ok(meta) => meta,
-        Err(error) if may_be_available(&error) && !may_lead_to_directory => return Ok(false),
+        Err(error) if may_be_available(&error) => return Ok(false),
         Err(error) => return Err(error),
     };
     // A directory that is listed without a slash is not skipped: earlier versions saved its index page as a file.
@@ -248,6 +245,7 @@ async fn special_content(
     transfer: &Transfer,
     run: &Run,
 ) -> Result<Option<Response>, Error> {
+    reject_listing(&response.content, transfer)?;
     response.content = match response.content {
         Content::Session(session) => return session::run_session(*session).await.map(|()| None),
         Content::Advice(advice) => {
@@ -255,9 +253,6 @@ async fn special_content(
                 Some(advice) => Content::Advice(advice),
                 None => return Ok(None),
             }
-        }
-        Content::Listing(_) if transfer.entry.is_some() => {
-            return Err(Error::new(Code::NotFound, Phase::Reply, "it is a directory"));
         }
         content => content,
     };

@@ -336,6 +336,22 @@ fn link_that_leads_out_of_the_source_is_copied_with_the_permissions_of_its_targe
     assert_eq!(mode & 0o777, 0o600);
 }
 
+#[test]
+fn directory_that_becomes_a_link_to_a_directory_is_skipped_as_in_a_first_run() {
+    for options in ["", "--delete"] {
+        let (source, elsewhere, target) = (temp_dir(), temp_dir(), temp_dir());
+        write_file(source.path(), "sub/x", "x");
+        mirror_directory(source.path(), target.path(), "").assert_exit(0);
+        fs::remove_dir_all(source.path().join("sub")).expect("a directory");
+        symlink(elsewhere.path(), source.path().join("sub")).expect("a link");
+        for _ in 0..2 {
+            let result = mirror_directory(source.path(), target.path(), options);
+            result.assert_exit(0).assert_stderr_contains("neither a file nor a link to one");
+            assert_eq!(list_tree(target.path()), ["sub/", "sub/x=x"], "{options}");
+        }
+    }
+}
+
 /// The size of a generated file is 0, and its time that of its first use.
 #[test]
 fn generated_files_are_fetched_by_every_run() {
