@@ -65,10 +65,10 @@ fn make() -> Result<(), String> {
     skipped.extend(packages::rpm(&release)?);
     skipped.extend(packages::sbom(&release)?);
 
-    let fixed = build::binary(&release, Linkage::Static)?;
+    let static_binary = build::binary(&release, Linkage::Static)?;
     let name = format!("fetch-url-{}-{}-static", release.version, release.platform());
-    copy(&fixed, &release.out.join(name))?;
-    image::write_image(&release, &fixed)?;
+    copy(&static_binary, &release.out.join(name))?;
+    image::write_image(&release, &static_binary)?;
     let minimal = build::binary(&release, Linkage::Minimal)?;
     let name = format!("fetch-url-{}-{}-minimal", release.version, release.platform());
     copy(&minimal, &release.out.join(name))?;
@@ -77,7 +77,7 @@ fn make() -> Result<(), String> {
     skipped.iter().for_each(|what| println!("dist: {what}"));
     println!("dist: in {}", release.out.display());
     // All files are made and can be tried, also if one is too large.
-    let sizes = [(&dynamic, MAX_BINARY), (&fixed, MAX_STATIC), (&minimal, MAX_MINIMAL)];
+    let sizes = [(&dynamic, MAX_BINARY), (&static_binary, MAX_STATIC), (&minimal, MAX_MINIMAL)];
     let too_large: Vec<String> =
         sizes.into_iter().filter_map(|(file, most)| check_size(file, most).err()).collect();
     if too_large.is_empty() { Ok(()) } else { Err(format!("dist: too large: {}", too_large.join(", "))) }

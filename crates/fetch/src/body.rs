@@ -249,7 +249,7 @@ impl Body {
     /// Returns the local file that is read, or `None` if the body is a stream.
     pub(crate) const fn local_file(&self) -> Option<&SourceFile> {
         match &self.source {
-            Source::File(original) => Some(original),
+            Source::File(source) => Some(source),
             Source::Stream(_) | Source::Failed => None,
         }
     }
@@ -258,8 +258,8 @@ impl Body {
     /// length and the size limit. A body whose prefix has not been delivered is returned unchanged.
     pub(crate) fn into_file(self) -> Result<FileBody, Box<Self>> {
         match self.source {
-            Source::File(original) if self.prefix.length() == 0 => {
-                Ok(FileBody { original, expected: self.expected, max_size: self.max_size })
+            Source::File(source) if self.prefix.length() == 0 => {
+                Ok(FileBody { source, expected: self.expected, max_size: self.max_size })
             }
             _ => Err(Box::new(self)),
         }
@@ -348,9 +348,9 @@ impl Body {
             (Poll::Pending, Source::Stream(stream)) => {
                 stream.as_mut().poll_chunk(cx).map(|chunk| chunk.map(|chunk| chunk.map(Chunk::Bytes)))
             }
-            (Poll::Pending, Source::File(original)) => {
+            (Poll::Pending, Source::File(source)) => {
                 let left = self.expected.map(|expected| expected - self.received);
-                Poll::Ready(original.read(left).map(|chunk| chunk.map(Chunk::Bytes)))
+                Poll::Ready(source.read(left).map(|chunk| chunk.map(Chunk::Bytes)))
             }
             (Poll::Pending, Source::Failed) => {
                 let detail = "the body has failed before";

@@ -81,7 +81,7 @@ impl Receipt {
 /// if writing fails; [`Code::ChecksumMismatch`]; [`Code::Unsupported`] if the response is advice (`telnet:`, `mailto:`)
 /// and the sink a file. On failure no file gets the final name. [`FileOptions`](crate::output::FileOptions) decide
 /// whether a partial download is kept.
-pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> Result<Receipt, Error> {
+pub async fn save(response: Response, sink: Sink, progress: &mut dyn Progress) -> Result<Receipt, Error> {
     let started = Instant::now();
     if let (Content::Advice(_), true) = (&response.content, sink.is_file()) {
         let detail = "the URL does not name an object that can be stored";
@@ -91,7 +91,7 @@ pub async fn save(response: Response, sink: Sink, watch: &mut dyn Progress) -> R
     let deadline = body.deadline();
     let finished = {
         // Pinned here, because moving a future copies it.
-        let running = pin!(transfer(&meta, body, sink, watch));
+        let running = pin!(transfer(&meta, body, sink, progress));
         match deadline {
             // A pipe whose reader does not read must not block the program forever.
             Some(deadline) => deadline.bound_with_clean_up(Phase::Body, running).await,
@@ -134,7 +134,7 @@ async fn transfer(
     meta: &Meta,
     body: Body,
     mut sink: Sink,
-    watch: &mut dyn Progress,
+    progress: &mut dyn Progress,
 ) -> Result<(Finished, BodyEnd), Error> {
     if let Some(original) = body.local_file() {
         sink.check_source(&original.file)?;
@@ -142,10 +142,10 @@ async fn transfer(
     }
     let target = sink.with_body_length(body.expected()).begin(meta)?;
     let (done, total) = (meta.offset, meta.head.size);
-    let mut progress = ByteCounter { done, total, prefix: body.prefix.length(), watch };
-    progress.add(0);
+    let mut counter = ByteCounter { done, total, prefix: body.prefix.length(), progress };
+    counter.add(0);
     if !target.supports_kernel_copy() || body.is_rate_limited() {
-        return save_chunks(body, target, progress, meta).await;
+        return save_chunks(body, target, counter, meta).await;
     }
     let body_end = BodyEnd {
         proof: body.proof(),
@@ -156,8 +156,8 @@ async fn transfer(
         restarted: None,
     };
     match body.into_file() {
-        Ok(source) => copy_file(source, target, progress).await.map(|finished| (finished, body_end)),
-        Err(body) => save_chunks(*body, target, progress, meta).await,
+        Ok(source) => copy_file(source, target, counter).await.map(|finished| (finished, body_end)),
+        Err(body) => save_chunks(*body, target, counter, meta).await,
     }
 }
 
@@ -167,7 +167,7 @@ struct ByteCounter<'w> {
     /// The number of bytes before the object, such as the header of `-i`, that are not written yet. They are not
     /// counted.
     prefix: u64,
-    watch: &'w mut dyn Progress,
+    progress: &'w mut dyn Progress,
 }
 
 impl ByteCounter<'_> {
@@ -175,7 +175,7 @@ impl ByteCounter<'_> {
         let uncounted = bytes.min(self.prefix);
         self.prefix -= uncounted;
         self.done += bytes - uncounted;
-        self.watch.update(self.done, self.total);
+        self.progress.update(self.done, self.total);
     }
 
     fn restart(&mut self, meta: &Meta) {
@@ -188,7 +188,7 @@ impl ByteCounter<'_> {
 async fn save_chunks(
     mut body: Body,
     target: Target,
-    mut progress: ByteCounter<'_>,
+    mut counter: ByteCounter<'_>,
     meta: &Meta,
 ) -> Result<(Finished, BodyEnd), Error> {
     let (mut start, mut restarted) = (meta.offset, None);
@@ -204,16 +204,16 @@ async fn save_chunks(
         match body.next_chunk(usable_pipe).await {
             Ok(Some(Chunk::InPipe(count))) => {
                 body.set_tail(&writer.write_from_pipe(create_once(&mut pipe), count)?);
-                progress.add(count as u64);
+                counter.add(count as u64);
             }
             Ok(Some(Chunk::Bytes(chunk))) => {
                 let length = chunk.len() as u64;
                 writer.write(chunk).await?;
-                progress.add(length);
+                counter.add(length);
             }
             Ok(Some(Chunk::Restart(meta))) => {
                 start = meta.offset;
-                progress.restart(&meta);
+                counter.restart(&meta);
                 restarted = Some(meta.clone());
                 writer.restart(meta).await?;
             }
@@ -243,9 +243,9 @@ fn create_once(pipe: &mut OnceCell<Option<KernelPipe>>) -> Option<&mut KernelPip
 async fn copy_file(
     body: FileBody,
     mut target: Target,
-    mut progress: ByteCounter<'_>,
+    mut counter: ByteCounter<'_>,
 ) -> Result<Finished, Error> {
-    let FileBody { original: mut source, expected, max_size } = body;
+    let FileBody { mut source, expected, max_size } = body;
     let in_place = !target.may_block() && expected.is_some_and(|expected| expected <= MAX_INLINE_COPY);
     let mut copied = 0;
     loop {
@@ -257,7 +257,7 @@ async fn copy_file(
             (source, target, moved) = copy_on_thread(source, target, step).await?;
         }
         copied += moved;
-        progress.add(moved);
+        counter.add(moved);
         if let Some(most) = max_size.filter(|&most| copied > most) {
             return Err(size_limit_error(most));
         }

@@ -152,7 +152,7 @@ impl MirrorWalker {
     ) {
         let Some(entry) = &transfer.entry else { return };
         if !is_complete && entry.uncertain_kind == Some(UncertainKind::Unknown) {
-            self.distrust_listing_with(&entry.path);
+            self.keep_files_beside(&entry.path);
         }
         if !entry.is_page_link() {
             self.finish_entry(entry, report, is_complete, run);
@@ -220,7 +220,7 @@ impl MirrorWalker {
         });
         self.queue_changed.notify_waiters();
         queued.or_else(|error| self.skip_redirected(&mut directory, error, run)).map_err(|error| {
-            self.distrust_listing_of(&directory);
+            self.keep_files_if_kind_unknown(&directory);
             if self.tree.borrow().is_full() {
                 // Every other listing would exceed the limit, too.
                 self.directories.borrow_mut().clear();
@@ -231,15 +231,15 @@ impl MirrorWalker {
 
     /// Records that `entry` could not be listed. If its kind is unknown, it is neither a file nor a directory: it may
     /// be an error message of the server, so files may be missing from the listing that contains it.
-    fn distrust_listing_of(&self, entry: &DirEntry) {
+    fn keep_files_if_kind_unknown(&self, entry: &DirEntry) {
         if self.uncertain.borrow().contains(&entry.path) {
-            self.distrust_listing_with(&entry.path);
+            self.keep_files_beside(&entry.path);
         }
     }
 
     /// Makes `--delete` keep all files in the directory of the entry at `path`, which may be neither a file nor a
     /// directory.
-    fn distrust_listing_with(&self, path: &str) {
+    fn keep_files_beside(&self, path: &str) {
         let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
         self.listed_names.borrow_mut().remove(parent);
     }

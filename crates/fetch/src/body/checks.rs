@@ -109,7 +109,7 @@ impl Body {
             return Some(Err(Error::new(Code::Truncated, Phase::Body, detail)));
         }
         match &self.source {
-            Source::File(original) => original.check_unchanged().err().map(Err),
+            Source::File(source) => source.check_unchanged().err().map(Err),
             Source::Stream(_) | Source::Failed => None,
         }
     }

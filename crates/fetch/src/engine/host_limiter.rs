@@ -64,7 +64,7 @@ impl HostLimiter {
     /// Waits for a permit for the host of `url`. Returns `None` if the URL has no host.
     pub async fn acquire(&self, url: &Url<'_>) -> Option<HostPermit> {
         let server = host_key(url)?;
-        let served = self.take_slot(&server).await;
+        let served = self.take_permit(&server).await;
         Some(self.permit(server, served))
     }
 
@@ -80,7 +80,7 @@ impl HostLimiter {
     /// Returns a permit for the host of `url` if one is available now.
     pub fn try_acquire(&self, url: &Url<'_>) -> Option<HostPermit> {
         let server = host_key(url)?;
-        match self.try_take_slot(&server) {
+        match self.try_take_permit(&server) {
             Ok(served) => Some(self.permit(server, served)),
             Err(_) => None,
         }
@@ -101,10 +101,10 @@ impl HostLimiter {
     }
 
     /// Waits for a permit; returns the host's count of answered requests.
-    async fn take_slot(&self, server: &HostKey) -> u64 {
+    async fn take_permit(&self, server: &HostKey) -> u64 {
         loop {
             let released = self.0.released.notified();
-            let wait = match self.try_take_slot(server) {
+            let wait = match self.try_take_permit(server) {
                 Ok(served) => return served,
                 Err(wait) => wait,
             };
@@ -115,11 +115,11 @@ impl HostLimiter {
         }
     }
 
-    fn try_take_slot(&self, server: &HostKey) -> Result<u64, Wait> {
+    fn try_take_permit(&self, server: &HostKey) -> Result<u64, Wait> {
         let mut hosts = self.hosts();
         let max_per_host = self.0.max_per_host;
         let host = hosts.entry(server.clone()).or_insert_with(|| HostState::new(max_per_host));
-        host.take_slot(Instant::now())
+        host.take_permit(Instant::now())
     }
 
     fn hosts(&self) -> MutexGuard<'_, HashMap<HostKey, HostState>> {
@@ -173,7 +173,7 @@ impl HostPermit {
         self.limiter.with_host(&self.server, |host| host.running -= 1);
         self.limiter.0.released.notify_waiters();
         let result = event.await;
-        self.limiter.take_slot(&self.server).await;
+        self.limiter.take_permit(&self.server).await;
         self.is_acquired.store(true, Ordering::Relaxed);
         result
     }
@@ -210,7 +210,7 @@ impl HostState {
     }
 
     /// Takes a permit; returns the host's count of answered requests.
-    fn take_slot(&mut self, now: Instant) -> Result<u64, Wait> {
+    fn take_permit(&mut self, now: Instant) -> Result<u64, Wait> {
         if self.running >= self.limit {
             return Err(Wait::ForOthers);
         }
@@ -231,7 +231,7 @@ impl HostState {
         }
     }
 
-    fn release_slot(&mut self, max_per_host: usize) {
+    fn release_permit(&mut self, max_per_host: usize) {
         self.running -= 1;
         self.finished_since_busy += 1;
         if self.limit < max_per_host && self.finished_since_busy >= REQUESTS_PER_INCREASE {
@@ -244,7 +244,7 @@ impl Drop for HostPermit {
     fn drop(&mut self) {
         if self.is_acquired.load(Ordering::Relaxed) {
             let max_per_host = self.limiter.0.max_per_host;
-            self.limiter.with_host(&self.server, |host| host.release_slot(max_per_host));
+            self.limiter.with_host(&self.server, |host| host.release_permit(max_per_host));
             self.limiter.0.released.notify_waiters();
         }
     }
@@ -274,7 +274,7 @@ mod tests {
         }
         host.running = 100;
         for _ in 0..REQUESTS_PER_INCREASE {
-            host.release_slot(16);
+            host.release_permit(16);
         }
         assert_eq!(host.limit, 2, "the limit rises after 16 requests without a busy reply");
     }
@@ -284,15 +284,15 @@ mod tests {
         let mut host = HostState::new(2);
         let now = Instant::now();
         host.record_busy(now, Duration::from_secs(5));
-        assert!(matches!(host.take_slot(now), Err(Wait::Until(time)) if time == host.not_before));
-        assert_eq!(host.take_slot(host.not_before).ok(), Some(0));
+        assert!(matches!(host.take_permit(now), Err(Wait::Until(time)) if time == host.not_before));
+        assert_eq!(host.take_permit(host.not_before).ok(), Some(0));
     }
 
     #[test]
     fn limit_never_rises_above_the_maximum() {
         let mut host = HostState::new(16);
         host.running = 100;
-        (0..REQUESTS_PER_INCREASE).for_each(|_| host.release_slot(16));
+        (0..REQUESTS_PER_INCREASE).for_each(|_| host.release_permit(16));
         assert_eq!(host.limit, 16);
     }
 

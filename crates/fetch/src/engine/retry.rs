@@ -18,7 +18,7 @@ const RESET_AFTER_BYTES: u64 = 1024 * 1024;
 /// The state of the retries of one request.
 #[derive(Debug)]
 pub(crate) struct RetryState {
-    rules: Retry,
+    policy: Retry,
     started: Instant,
     failures: u32,
     /// The highest offset in bytes at which the transfer failed.
@@ -27,8 +27,8 @@ pub(crate) struct RetryState {
 }
 
 impl RetryState {
-    pub(crate) fn new(rules: Retry) -> Self {
-        Self { rules, started: Instant::now(), failures: 0, offset: 0, total: 0 }
+    pub(crate) fn new(policy: Retry) -> Self {
+        Self { policy, started: Instant::now(), failures: 0, offset: 0, total: 0 }
     }
 
     /// Returns the number of retries so far.
@@ -57,7 +57,7 @@ impl RetryState {
         }
         let permit =
             request.host_permit().filter(|permit| error.code() == Code::Busy && permit.is_for(request.url()));
-        let requested = error.retry_after().or(self.rules.delay).unwrap_or(FIRST_WAIT);
+        let requested = error.retry_after().or(self.policy.delay).unwrap_or(FIRST_WAIT);
         // A wait beyond the limit must not delay the other requests to the host. If a busy host answers them, the count
         // of failures is reset to 0.
         let requested = if asks_for_too_long_a_wait(&error) { Duration::ZERO } else { requested };
@@ -103,18 +103,18 @@ impl RetryState {
     /// Returns the wait before the next retry, or `None` if the request is not retried. `jitter` is between 0.75 and
     /// 1.25, so that clients do not retry at the same moment.
     fn next_wait(&self, error: &Error, jitter: f64) -> Option<Duration> {
-        let is_transient = error.is_transient() || (self.rules.all_errors && error.is_peer_error());
-        if !is_transient || self.failures >= self.rules.max_retries {
+        let is_transient = error.is_transient() || (self.policy.all_errors && error.is_peer_error());
+        if !is_transient || self.failures >= self.policy.max_retries {
             return None;
         }
-        let backoff = self.rules.delay.unwrap_or_else(|| {
+        let backoff = self.policy.delay.unwrap_or_else(|| {
             let grown = FIRST_WAIT.saturating_mul(1 << self.failures.min(10)).min(MAX_WAIT);
             grown.mul_f64(jitter)
         });
         let requested = error.retry_after().unwrap_or_default();
         let wait = backoff.max(requested);
         let is_in_time =
-            self.rules.max_time.is_none_or(|max| self.started.elapsed().saturating_add(wait) <= max);
+            self.policy.max_time.is_none_or(|max| self.started.elapsed().saturating_add(wait) <= max);
         (is_in_time && !asks_for_too_long_a_wait(error)).then_some(wait)
     }
 }
@@ -141,8 +141,8 @@ mod tests {
         Error::new(code, Phase::Request, "")
     }
 
-    fn waits(rules: Retry, error: &Error) -> Vec<u64> {
-        let mut state = RetryState::new(rules);
+    fn waits(policy: Retry, error: &Error) -> Vec<u64> {
+        let mut state = RetryState::new(policy);
         let mut waits = Vec::new();
         while let Some(wait) = state.next_wait(error, 1.0) {
             waits.push(wait.as_secs());
@@ -164,7 +164,7 @@ mod tests {
     #[tokio::test]
     async fn only_busy_replies_of_the_host_of_the_permit_restore_the_retries() {
         let url = |text: &str| fetch_url_core::parse(text).expect("a URL").into_owned().url;
-        let rules = Retry { max_retries: 1, delay: Some(Duration::ZERO), ..Retry::default() };
+        let policy = Retry { max_retries: 1, delay: Some(Duration::ZERO), ..Retry::default() };
         for (code, text, is_restored) in [
             (Code::Busy, "http://h/a", true),
             (Code::Busy, "http://elsewhere/a", false),
@@ -174,7 +174,7 @@ mod tests {
             let permit = Arc::new(limiter.acquire(&url("http://h/a")).await.expect("a permit"));
             let other = limiter.acquire(&url("http://h/b")).await.expect("a permit");
             let request = Request::new(text).expect("a URL").with_permit(Some(permit));
-            let (mut state, deadline) = (RetryState::new(rules), Deadline::start(Timeouts::default()));
+            let (mut state, deadline) = (RetryState::new(policy), Deadline::start(Timeouts::default()));
             let answered = async move { other.record_response() };
             let (first, ()) = tokio::join!(state.backoff(&request, error(code), 0, &deadline), answered);
             first.expect("one retry");

@@ -158,7 +158,7 @@ impl CookieStore {
 /// linear time.
 #[derive(Default)]
 struct CookieIndex {
-    places: HashMap<u64, usize>,
+    positions: HashMap<u64, usize>,
     hasher: RandomState,
 }
 
@@ -166,7 +166,7 @@ impl CookieIndex {
     /// Inserts a cookie, as [`CookieStore::insert`] does.
     fn insert(&mut self, cookie: Cookie, store: &mut CookieStore) {
         let place =
-            *self.places.entry(self.hasher.hash_one(cookie.identity())).or_insert(store.cookies.len());
+            *self.positions.entry(self.hasher.hash_one(cookie.identity())).or_insert(store.cookies.len());
         match store.cookies.get_mut(place) {
             None => store.cookies.push(cookie),
             Some(kept) if kept.replaces(&cookie) => *kept = cookie,

@@ -56,7 +56,7 @@ impl SharedExchange {
     }
 
     #[cfg(test)]
-    pub(super) fn that_hides_length() -> Self {
+    pub(super) fn hiding_length() -> Self {
         Self(Arc::new(Mutex::new(Exchange { hides_length: true, ..Exchange::default() })))
     }
 

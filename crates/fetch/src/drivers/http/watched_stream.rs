@@ -182,7 +182,7 @@ mod tests {
     /// Reads a response that arrives in two pieces, with a pause between them.
     async fn read_in_two_pieces(first: &[u8], second: &[u8]) -> Vec<u8> {
         let (mut server, client) = tokio::io::duplex(1024);
-        let mut stream = WatchedStream::new(client, SharedExchange::that_hides_length());
+        let mut stream = WatchedStream::new(client, SharedExchange::hiding_length());
         let write = async {
             for piece in [first, second] {
                 server.write_all(piece).await.expect("room for the piece");
