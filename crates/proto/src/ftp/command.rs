@@ -25,6 +25,8 @@ pub enum Verb {
     Mlsd,
     /// NLST: a listing of names.
     Nlst,
+    /// NOOP: no action; shows that the server has answered all earlier commands.
+    Noop,
     /// PASS: password.
     Pass,
     /// PASV: the server listens on an IPv4 address for the data connection.
@@ -63,6 +65,7 @@ impl Verb {
             Self::Mdtm => "MDTM",
             Self::Mlsd => "MLSD",
             Self::Nlst => "NLST",
+            Self::Noop => "NOOP",
             Self::Pass => "PASS",
             Self::Pasv => "PASV",
             Self::Pbsz => "PBSZ",

@@ -371,10 +371,19 @@ fn every_connection_with_required_tls_starts_with_auth() {
     assert!(all_start_with_auth, "{:?}", server.received_text());
 }
 
-/// `--ssl` continues without TLS only if the server does not support AUTH, not if it is temporarily unavailable.
+/// `--ssl` continues without TLS only if the server does not support AUTH, not if it is temporarily unavailable, and not
+/// after a reply that does not belong to AUTH.
 #[test]
-fn temporarily_unavailable_auth_never_falls_back_to_plain_text() {
-    for (reply, exit) in [("421 Too many.\r\n", 92), ("431 Later.\r\n", 35)] {
+fn reply_to_auth_that_is_no_permanent_refusal_never_leads_to_plain_text() {
+    for (reply, exit) in [
+        ("421 Too many.\r\n", 92),
+        ("431 Later.\r\n", 35),
+        ("150 Here.\r\n", 35),
+        ("200 Fine.\r\n", 35),
+        ("220 Hello.\r\n", 35),
+        ("230 In.\r\n", 35),
+        ("331 Password.\r\n", 35),
+    ] {
         let server =
             FtpServer::start(FtpConfig::new().file("/a", "a;").answer("AUTH", reply)).expect("start server");
         let result = run_fetch_url(["--ssl", &server.url("a").replace("ftp://", "ftp://me:canary@")]);
@@ -384,5 +393,26 @@ fn temporarily_unavailable_auth_never_falls_back_to_plain_text() {
             "{:?}",
             server.received_text()
         );
+    }
+}
+
+/// A second, late reply to an earlier command looks like that of an empty directory.
+#[test]
+fn listing_after_a_late_226_is_not_empty() {
+    let (tls, late) = (TlsServers::good(), FtpAction::Before(b"226 Transfer complete.\r\n".to_vec()));
+    for (verb, format) in [("NLST", "names"), ("LIST", "long"), ("MLSD", "long")] {
+        for (is_repeated, exit, expected) in [(false, 0, "x"), (true, 8, "")] {
+            let rule = FtpRule::on(verb, late.clone());
+            let config = test_config().rule(if is_repeated { rule } else { rule.nth(1) });
+            let config = if verb == "LIST" { config.without("MLSD") } else { config };
+            let server = tls.start_implicit(config);
+            let url = server.url("/a/").replacen("://", &format!("://u:{CANARY}@"), 1);
+            let ca = tls.files.ca.to_str().expect("valid UTF-8");
+            let options = ["--cacert", ca, "--retry", "0", "--list-format", format, &url];
+            let result = run_fetch_url(options);
+            assert_eq!(result.exit, exit, "{verb}: {}", result.stderr);
+            assert!(result.stdout_text().contains(expected), "{verb}: {result:?}");
+            assert_eq!(result.stdout.is_empty(), is_repeated, "{verb}: {result:?}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Reads greetings that suppaftp would reject or misread, and requests TLS with AUTH TLS (RFC 4217 §4).
 
 use fetch_url_proto::RecvBuffer;
-use fetch_url_proto::text::{Reply, ReplyReader};
+use fetch_url_proto::text::{Reply, ReplyReader, sanitise};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -149,12 +149,16 @@ pub(super) async fn request_auth_tls(stream: &mut ServerStream) -> Result<Reply,
     Ok(Reply { code: 220, ..greeting })
 }
 
-/// Returns `true` if the error is a permanent rejection of AUTH TLS by the server.
+/// Returns `true` if the error is a permanent rejection of AUTH TLS by the server: a reply 5yz.
 pub(super) fn is_tls_refused(error: &Error) -> bool {
     error.code() == Code::TlsFailed && error.reply().is_some() && !error.is_transient()
 }
 
 fn auth_refused_error(reply: &Reply) -> Error {
+    if reply.code < 400 {
+        let detail = format!("unexpected reply to AUTH TLS: {}", sanitise(&reply_summary(reply)));
+        return Error::new(Code::TlsFailed, Phase::Tls, detail);
+    }
     let code = if reply.code == 421 { Code::Busy } else { Code::TlsFailed };
     let error = Error::new(code, Phase::Tls, "the server refuses TLS").with_reply(&reply_summary(reply));
     if (400..500).contains(&reply.code) { error.as_transient() } else { error }

@@ -85,6 +85,11 @@ impl Session {
             (Verb::Pasv, 227) => {
                 return self.take_data_port(port::parse_pasv_port(&last_line(&reply)), Verb::Pasv, reply);
             }
+            // Some servers do not implement NOOP. 226 and 250 are replies to a transfer.
+            (Verb::Noop, 200..=225 | 500..=504 | 530) => {}
+            (Verb::Noop, _) => {
+                return Err(SessionError::UnexpectedReply { command: Some(Verb::Noop), reply });
+            }
             (verb, _) if !self.is_pipelined && self.accept_similar_code(command, verb, reply.code) => {}
             // The login directory is optional.
             (Verb::Pwd, 202 | 400..=599) => {}
@@ -209,8 +214,9 @@ impl Session {
                 return Ok(());
             }
             (226 | 250, true) => {}
-            // An empty directory, for which the server opened no data connection.
-            (226 | 250, false) if is_listing => {}
+            // An empty directory, for which the server opened no data connection; or a late reply to an earlier
+            // command, and the listing is still to come. In the latter case the next reply does not fit NOOP.
+            (226 | 250, false) if is_listing => self.queued.push_front(Command::new(Verb::Noop)),
             (400..=599, false) => self.reject(&command, reply),
             (400..=599, true) => return Err(SessionError::TransferFailed(reply)),
             _ => return Err(SessionError::UnexpectedReply { command: Some(command.verb()), reply }),

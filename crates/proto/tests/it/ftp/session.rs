@@ -413,12 +413,29 @@ fn listing_commands_follow_url_and_options() {
             ),
         );
     }
-    // An empty directory, without a data connection.
-    let mut scenario = Scenario::anonymous(Pipelining::Off);
-    scenario
-        .start_with("ftp://h", &options(ListVerb::Nlst))
-        .run(&[&HELLO[..], &["229 ok (|||2000|)", "226 none"]].concat());
-    assert_eq!(scenario.log[3..], ["= ready Some(2000) None", "C NLST", "= done"]);
+}
+
+/// A late 226 of an earlier transfer looks like the reply of an empty directory.
+#[test]
+fn listing_that_ends_without_150_is_empty_only_if_noop_is_answered_next() {
+    for (replies, end) in [
+        (&["226 none", "200 ok"][..], "= done"),
+        (&["226 none", "220 ok"], "= done"),
+        (&["250 none", "502 what"], "= done"),
+        (&["226 late", "150 here"], "= unexpected reply Some(Noop) 150"),
+        (&["226 late", "226 none"], "= unexpected reply Some(Noop) 226"),
+        (&["226 late", "450 none"], "= unexpected reply Some(Noop) 450"),
+        (&["226 late", "550 none"], "= unexpected reply Some(Noop) 550"),
+    ] {
+        let options = RequestOptions { list_verb: ListVerb::Nlst, ..RequestOptions::default() };
+        for pipelining in [Pipelining::Off, Pipelining::AfterLogin] {
+            let mut scenario = Scenario::anonymous(pipelining);
+            let replies = [&HELLO[..], &["229 ok (|||2000|)"], replies].concat();
+            scenario.start_with("ftp://h", &options).run(&replies);
+            let log = &scenario.log[scenario.log.len() - 4..];
+            assert_eq!(log, ["= ready Some(2000) None", "C NLST", "C NOOP", end], "{replies:?}");
+        }
+    }
 }
 
 #[test]
