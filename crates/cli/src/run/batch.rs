@@ -155,7 +155,7 @@ impl Batch {
             report.set_no_file(why);
         }
         if let Some(walker) = &self.queue.walker {
-            walker.finish_transfer(&transfer, &report, error.is_none(), &self.run);
+            walker.finish_transfer(&transfer, &report, error.as_ref(), &self.run);
         }
         self.end(report, error, &transfer)
     }
@@ -265,7 +265,7 @@ impl Batch {
             self.print_note(&mirror.start.redacted().to_string(), text);
             return Ok(0);
         }
-        let (names, url_prefix) = (walker.take_listed_names(), mirror.url_prefix());
+        let (names, url_prefix) = (walker.take_listed_names(run, mirror), mirror.url_prefix());
         let mut earlier = journal.journal().borrow_mut();
         let (deleted, kept) =
             delete_extraneous(&mirror.directory, &mut earlier, &names, |parent, name, path| {

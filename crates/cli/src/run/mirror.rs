@@ -1,12 +1,13 @@
 //! Walks the tree of a mirror. A directory is listed only when no file is queued. Links of pages are read after the
 //! last directory.
 
+mod complete_listings;
 mod earlier_run;
 mod other_links;
 mod redirected;
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use fetch_url::{Code, Error};
 use fetch_url_proto::PageLink;
 use tokio::sync::Notify;
 
+use self::complete_listings::CompleteListings;
 use super::checksum::must_check_existing;
 use super::context::Run;
 use super::delete_extraneous::ListedNames;
@@ -49,9 +51,7 @@ pub(super) struct MirrorWalker {
     queue_changed: Notify,
     pages: PageWalk,
     is_stopped: Cell<bool>,
-    listed_names: RefCell<ListedNames>,
-    /// The paths of entries of unknown kind that could not be fetched as files, and are listed as directories.
-    uncertain: RefCell<HashSet<String>>,
+    complete_listings: CompleteListings,
     /// The files that earlier runs fetched, loaded when an entry has changed its kind.
     earlier_files: OnceCell<BTreeMap<String, Finished>>,
     /// The number of local files that were deleted because an entry has changed its kind.
@@ -80,8 +80,7 @@ impl MirrorWalker {
             queue_changed: Notify::new(),
             pages: PageWalk::default(),
             is_stopped: Cell::new(false),
-            listed_names: RefCell::default(),
-            uncertain: RefCell::default(),
+            complete_listings: CompleteListings::default(),
             earlier_files: OnceCell::new(),
             deleted: Cell::new(0),
             unchanged: Cell::new(0),
@@ -140,19 +139,21 @@ impl MirrorWalker {
         self.queue_changed.notify_waiters();
     }
 
-    /// Records the end of a transfer. The links of a page are read later if it was saved or is unchanged. If an entry
-    /// of unknown kind was not fetched, `--delete` deletes nothing in its directory: the entry may be an error message
-    /// of the server.
+    /// Records the end of a transfer. The links of a page are read later if it was saved or is unchanged.
     pub(super) fn finish_transfer(
         &self,
         transfer: &Transfer,
         report: &TransferReport,
-        is_complete: bool,
+        error: Option<&Error>,
         run: &Run,
     ) {
-        let Some(entry) = &transfer.entry else { return };
-        if !is_complete && entry.uncertain_kind == Some(UncertainKind::Unknown) {
-            self.keep_files_beside(&entry.path);
+        let (Some(entry), is_complete) = (&transfer.entry, error.is_none()) else { return };
+        let is_kind_unknown = entry.uncertain_kind == Some(UncertainKind::Unknown);
+        match error {
+            Some(error) => self.complete_listings.add_failure(&entry.path, is_kind_unknown, error),
+            // A directory that is still to be listed, or a link that leads to no file.
+            None if report.no_file.is_some() => {}
+            None => self.complete_listings.confirm(&entry.path),
         }
         if !entry.is_page_link() {
             self.finish_entry(entry, report, is_complete, run);
@@ -184,9 +185,16 @@ impl MirrorWalker {
         self.pages.has_ordinary_pages()
     }
 
-    /// Takes the names in the completely listed directories.
-    pub(super) fn take_listed_names(&self) -> ListedNames {
-        self.listed_names.take()
+    /// Takes the names in the completely listed directories. Prints a note for a directory of which no listed entry
+    /// exists.
+    pub(super) fn take_listed_names(&self, run: &Run, job: &MirrorJob) -> ListedNames {
+        let (names, kept) = self.complete_listings.take();
+        for directory in kept {
+            let words =
+                "--delete keeps all files of this directory: no entry of its listing could be fetched";
+            self.print_note(&job.directory.join(directory).display().to_string(), words, run);
+        }
+        names
     }
 
     /// Queues an entry of unknown kind as a directory, after a fetch as a file failed. Returns `false` if the entry is
@@ -194,7 +202,7 @@ impl MirrorWalker {
     pub(super) fn queue_as_directory(&self, file: &FileEntry) -> bool {
         let directory = self.tree.borrow().as_directory(file);
         let is_queued = directory.is_some();
-        self.uncertain.borrow_mut().extend(directory.as_ref().map(|directory| directory.path.clone()));
+        directory.iter().for_each(|directory| self.complete_listings.add_uncertain(&directory.path));
         self.directories.borrow_mut().extend(directory);
         self.queue_changed.notify_waiters();
         is_queued
@@ -220,28 +228,13 @@ impl MirrorWalker {
         });
         self.queue_changed.notify_waiters();
         queued.or_else(|error| self.skip_redirected(&mut directory, error, run)).map_err(|error| {
-            self.keep_files_if_kind_unknown(&directory);
+            self.complete_listings.add_failure(&directory.path, false, &error);
             if self.tree.borrow().is_full() {
                 // Every other listing would exceed the limit, too.
                 self.directories.borrow_mut().clear();
             }
             Work::Failed { url: directory.url.redacted().to_string(), error }
         })
-    }
-
-    /// Records that `entry` could not be listed. If its kind is unknown, it is neither a file nor a directory: it may
-    /// be an error message of the server, so files may be missing from the listing that contains it.
-    fn keep_files_if_kind_unknown(&self, entry: &DirEntry) {
-        if self.uncertain.borrow().contains(&entry.path) {
-            self.keep_files_beside(&entry.path);
-        }
-    }
-
-    /// Makes `--delete` keep all files in the directory of the entry at `path`, which may be neither a file nor a
-    /// directory.
-    fn keep_files_beside(&self, path: &str) {
-        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-        self.listed_names.borrow_mut().remove(parent);
     }
 
     /// Queues an ordinary page that the server sent instead of a listing.
@@ -285,6 +278,7 @@ impl MirrorWalker {
         run: &Run,
         job: &MirrorJob,
     ) -> Result<(), Error> {
+        self.complete_listings.confirm(&directory.path);
         self.remove_entry_of_other_kind(&directory.path, true, run, job);
         if !run.options.is_dry_run {
             DirHandle::open_or_create(&job.directory, &directory.path)?;
@@ -310,7 +304,7 @@ impl MirrorWalker {
         let is_trusted = is_complete && all_parsed && !classified.has_unchecked_names;
         // A faulty server may return an empty page or a menu without links, so an empty listing does not count as complete.
         if is_trusted && classified.error.is_none() && !classified.names.is_empty() {
-            self.listed_names.borrow_mut().insert(directory.path.clone(), classified.names);
+            self.complete_listings.add(&directory.path, classified.names);
         }
         self.directories.borrow_mut().extend(classified.directories);
         self.files.add_listing(classified.files);
@@ -356,6 +350,8 @@ impl MirrorWalker {
         let files = files.into_iter().filter(|file| !is_known_directory(file));
         let (done, wanted): (Vec<_>, Vec<_>) =
             files.map(|file| transfer_of(file, job)).partition(|transfer| is_done(transfer, run, job));
+        let done_entries = done.iter().filter_map(|transfer| transfer.entry.as_ref());
+        done_entries.for_each(|entry| self.complete_listings.confirm(&entry.path));
         let is_wanted = |transfer: &&Transfer| !transfer.is_excluded_file();
         self.unchanged.set(self.unchanged.get() + done.iter().filter(is_wanted).count() as u64);
         // The kind of the entries of index pages is unknown until the server has been asked.

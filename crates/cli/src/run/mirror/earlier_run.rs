@@ -53,7 +53,7 @@ impl MirrorWalker {
             path,
             !is_directory,
             earlier,
-            &self.listed_names.borrow(),
+            &self.complete_listings.names(),
             &url_prefix,
         );
         let removed = match run.options.is_dry_run {
@@ -69,12 +69,7 @@ impl MirrorWalker {
     /// Records that the kind of a listed entry is unknown, so that `--delete` keeps everything that an earlier run left
     /// there.
     fn forget_kind(&self, path: &str) {
-        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
-        if let Some(kind) =
-            self.listed_names.borrow_mut().get_mut(parent).and_then(|names| names.get_mut(name))
-        {
-            *kind = None;
-        }
+        self.complete_listings.set_kind(path, |_| None);
     }
 
     /// Returns the number of local files that were deleted because an entry has changed its kind.

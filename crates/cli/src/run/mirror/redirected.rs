@@ -143,13 +143,7 @@ impl MirrorWalker {
 
     /// Records the kind of a listed entry, so that `--delete` may remove what an earlier run left there.
     pub(super) fn set_kind(&self, path: &str, is_directory: bool) {
-        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
-        if let Some(kind) =
-            self.listed_names.borrow_mut().get_mut(parent).and_then(|names| names.get_mut(name))
-            && kind.is_none()
-        {
-            *kind = Some(is_directory);
-        }
+        self.complete_listings.set_kind(path, |kind| kind.or(Some(is_directory)));
     }
 }
 

@@ -135,6 +135,28 @@ fn directory_that_becomes_a_link_to_a_directory_is_skipped_as_in_a_first_run() {
     }
 }
 
+/// The listing of the second run has the same files, but its lines end with CR CR LF or NUL LF, a name has a NUL, or all
+/// names are quoted.
+#[test]
+fn listing_with_distorted_names_deletes_nothing() {
+    let mlsd = "type=file;size=1; a\r\ntype=dir; sub\r\n";
+    let list = "-rw-r--r-- 1 u g 1 Jan 1 2024 a\r\ndrwxr-xr-x 2 u g 0 Jan 1 2024 sub\r\n";
+    for (verb, listing) in [("MLSD", mlsd), ("LIST", list)] {
+        for (from, to) in [("\r\n", "\r\r\n"), ("\r\n", "\0\n"), (" a\r", " a\0b\r"), ("$", "\"")] {
+            let quoted = listing.replace(" a\r", " \"a\"\r").replace(" sub\r", " \"sub\"\r");
+            let distorted = if from == "$" { quoted } else { listing.replace(from, to) };
+            let site = FtpConfig::new().file("/d/a", "a").file("/d/sub/x", "x");
+            let site = if verb == "LIST" { site.without("MLSD").without("MLST") } else { site };
+            let server = start_server(site.rule(FtpRule::on(verb, FtpAction::Data(distorted.into())).nth(3)));
+            let dir = temp_dir();
+            mirror_directory(&server, dir.path(), "").assert_exit(0);
+            let result = mirror_directory(&server, dir.path(), "--delete");
+            assert!(result.exit != 0, "{verb} {to:?}: {result:?}");
+            assert_eq!(list_tree(dir.path()), ["a=a", "sub/", "sub/x=x"], "{verb} {to:?}: {}", result.stderr);
+        }
+    }
+}
+
 /// Links in LIST and MLSD listings, and a directory that contains itself.
 #[test]
 fn links_in_listings_create_no_links_and_no_loops() {

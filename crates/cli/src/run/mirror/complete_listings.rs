@@ -1,0 +1,161 @@
+//! The names in completely listed directories, with which `--delete` decides what the server no longer has.
+
+use std::cell::{Ref, RefCell};
+use std::collections::{HashMap, HashSet};
+
+use fetch_url::{Code, Error};
+
+use crate::run::delete_extraneous::ListedNames;
+
+/// The listed names of a mirror. A directory without names keeps all its files.
+///
+/// What happens to the entries later shows whether a listing is true: the names may belong to error messages, or be
+/// distorted.
+#[derive(Default)]
+pub(super) struct CompleteListings {
+    names: RefCell<ListedNames>,
+    /// The paths of entries of unknown kind that could not be fetched as files, and are listed as directories.
+    uncertain: RefCell<HashSet<String>>,
+    /// The directories with an entry that was fetched or listed, or is unchanged.
+    confirmed: RefCell<HashSet<String>>,
+    /// The directories with an entry that does not exist.
+    doubtful: RefCell<HashSet<String>>,
+}
+
+impl CompleteListings {
+    /// Adds the names of a directory, and whether they are directories, if known.
+    pub(super) fn add(&self, directory: &str, names: HashMap<String, Option<bool>>) {
+        self.names.borrow_mut().insert(directory.to_owned(), names);
+    }
+
+    /// Returns the names so far.
+    pub(super) fn names(&self) -> Ref<'_, ListedNames> {
+        self.names.borrow()
+    }
+
+    /// Sets the kind of a listed entry to the result of `kind_of`, which gets the present kind.
+    pub(super) fn set_kind(&self, path: &str, kind_of: impl FnOnce(Option<bool>) -> Option<bool>) {
+        let (parent, name) = split(path);
+        if let Some(kind) = self.names.borrow_mut().get_mut(parent).and_then(|names| names.get_mut(name)) {
+            *kind = kind_of(*kind);
+        }
+    }
+
+    /// Records that an entry of unknown kind could not be fetched as a file, so it is listed as a directory.
+    pub(super) fn add_uncertain(&self, path: &str) {
+        self.uncertain.borrow_mut().insert(path.to_owned());
+    }
+
+    /// Records that the entry at `path` was fetched or listed, or is unchanged. The start directory is no entry.
+    pub(super) fn confirm(&self, path: &str) {
+        let (parent, name) = split(path);
+        if !name.is_empty() && !self.confirmed.borrow().contains(parent) {
+            self.confirmed.borrow_mut().insert(parent.to_owned());
+        }
+    }
+
+    /// Records that the entry at `path` could not be fetched or listed. `is_kind_unknown` is `true` for an entry that
+    /// was neither a file nor a directory.
+    pub(super) fn add_failure(&self, path: &str, is_kind_unknown: bool, error: &Error) {
+        let (parent, _) = split(path);
+        // A name with CR or NUL is no name of the server: the lines of the listing were not read as it meant them.
+        if is_kind_unknown || self.uncertain.borrow().contains(path) || error.code() == Code::ForbiddenByte {
+            self.names.borrow_mut().remove(parent);
+        } else if error.code() == Code::NotFound {
+            self.doubtful.borrow_mut().insert(parent.to_owned());
+        }
+    }
+
+    /// Takes the names, and the directories that are kept because at least one of their entries does not exist and none
+    /// is confirmed.
+    pub(super) fn take(&self) -> (ListedNames, Vec<String>) {
+        let (mut names, confirmed) = (self.names.take(), self.confirmed.take());
+        let doubtful = self.doubtful.take().into_iter().filter(|directory| !confirmed.contains(directory));
+        let mut kept: Vec<String> = doubtful.filter(|directory| names.remove(directory).is_some()).collect();
+        kept.sort_unstable();
+        (names, kept)
+    }
+}
+
+/// Returns the parent directory and the name of an entry.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use fetch_url::Phase;
+
+    use super::*;
+
+    fn listings() -> CompleteListings {
+        let listings = CompleteListings::default();
+        for directory in ["", "d"] {
+            listings.add(directory, HashMap::from([("a".to_owned(), None), ("b".to_owned(), Some(true))]));
+        }
+        listings
+    }
+
+    fn error(code: Code) -> Error {
+        Error::new(code, Phase::Reply, "failed")
+    }
+
+    /// Returns the directories whose files `--delete` may remove, and those that are kept.
+    fn result(listings: &CompleteListings) -> (Vec<String>, Vec<String>) {
+        let (names, kept) = listings.take();
+        let mut directories: Vec<String> = names.into_keys().collect();
+        directories.sort_unstable();
+        (directories, kept)
+    }
+
+    #[test]
+    fn listing_is_used_unless_an_entry_casts_doubt_on_it() {
+        for (path, is_kind_unknown, code, expected) in [
+            ("d/a", false, Code::Truncated, (&["", "d"][..], &[][..])),
+            ("d/a", false, Code::NotFound, (&[""], &["d"])),
+            ("a", false, Code::NotFound, (&["d"], &[""])),
+            ("d/a", true, Code::NotFound, (&[""], &[])),
+            ("d/a", false, Code::ForbiddenByte, (&[""], &[])),
+        ] {
+            let listings = listings();
+            listings.add_failure(path, is_kind_unknown, &error(code));
+            let (directories, kept) = result(&listings);
+            assert_eq!(
+                (&directories[..], &kept[..]),
+                (&*owned(expected.0), &*owned(expected.1)),
+                "{path} {code:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn entry_that_does_not_exist_is_accepted_beside_one_that_was_fetched() {
+        let listings = listings();
+        listings.confirm("d/b");
+        listings.add_failure("d/a", false, &error(Code::NotFound));
+        assert_eq!(result(&listings), (owned(&["", "d"]), Vec::new()));
+    }
+
+    #[test]
+    fn directory_of_unknown_kind_that_cannot_be_listed_keeps_the_files_beside_it() {
+        let listings = listings();
+        listings.add_uncertain("d/a");
+        listings.add_failure("d/b", false, &error(Code::Denied));
+        listings.add_failure("d/a", false, &error(Code::Denied));
+        assert_eq!(result(&listings), (owned(&[""]), Vec::new()));
+    }
+
+    #[test]
+    fn kind_of_a_listed_entry_is_replaced() {
+        let listings = listings();
+        listings.set_kind("d/a", |kind| kind.or(Some(true)));
+        listings.set_kind("d/b", |_| None);
+        listings.set_kind("d/c", |_| Some(true));
+        let names = listings.names();
+        assert_eq!(names["d"], HashMap::from([("a".to_owned(), Some(true)), ("b".to_owned(), None)]));
+    }
+
+    fn owned(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|&text| text.to_owned()).collect()
+    }
+}
