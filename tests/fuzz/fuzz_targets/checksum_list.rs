@@ -55,7 +55,8 @@ fn check(list: &[u8], path: &[u8], is_exact: bool) {
         let stands = |part: &[u8]| part.eq_ignore_ascii_case(hex.as_bytes());
         assert!(list.windows(hex.len()).any(stands), "{found}");
     }
-    let text = String::from_utf8_lossy(list);
+    // A byte order mark is one only at the start of the list.
+    let text = String::from_utf8_lossy(list.strip_prefix(b"\xef\xbb\xbf").unwrap_or(list));
     let is_entry = |line: &&str| !line.trim_end().is_empty() && !line.starts_with('#');
     let lines: Vec<&str> = text.lines().filter(is_entry).collect();
     let reversed: String = lines.iter().rev().map(|line| format!("{line}\r\n\n# comment\n")).collect();
