@@ -1,6 +1,7 @@
 //! Configuration files in curl's syntax: one option per line, inserted before the arguments of the command line.
 
 mod secret_option;
+mod short_options;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,6 +13,7 @@ use clap::error::ErrorKind;
 use fetch_url::Error;
 use fetch_url::url::mask_password;
 use secret_option::contains_secret;
+use short_options::ShortOptions;
 
 use crate::error::usage_error;
 use crate::flags;
@@ -20,6 +22,9 @@ use crate::stdin::stdin_for;
 
 /// Maximum size of a configuration file in bytes.
 const MAX_SIZE: u64 = 1024 * 1024;
+
+const MISSING_NAME: &str = "the name of the option is missing";
+const NESTED_FILE: &str = "-K is not allowed in a configuration file";
 
 /// One option of a configuration file.
 struct Line {
@@ -115,6 +120,7 @@ fn read_lines(file: impl io::Read, path: &Path) -> Result<Vec<Line>, Error> {
     let line_error =
         |number: usize, detail: &str| usage_error(format!("{}:{number}: {detail}", path.display()));
     let mut lines = Vec::new();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     for (index, line) in text.lines().enumerate() {
         let number = index + 1;
         let arguments = parse_line(line).map_err(|detail| line_error(number, detail))?;
@@ -164,11 +170,16 @@ fn first_line(error: &clap::Error) -> String {
     mask_password(text.lines().next().unwrap_or_default().trim_start_matches("error: "))
 }
 
-/// Parses a line: `option = value`, `--option value`, `-o value`, `option`, or a comment. Returns its arguments.
+/// Parses a line: `option = value`, `--option value`, `-o value`, `-ovalue`, `option`, or a comment. Returns its
+/// arguments.
 fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
         return Ok(Vec::new());
+    }
+    let (word, rest) = line.split_at(line.find(char::is_whitespace).unwrap_or(line.len()));
+    if let Some(options) = ShortOptions::of(word) {
+        return short_arguments(word, &options, parse_value(rest.trim_start())?);
     }
     let end = line.find(|character: char| character.is_whitespace() || "=:".contains(character));
     let (name, rest) = line.split_at(end.unwrap_or(line.len()));
@@ -176,8 +187,8 @@ fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
     let value = parse_value(rest.strip_prefix(['=', ':']).unwrap_or(rest).trim_start())?;
     Ok(match (name, value) {
         // clap treats `-` as a URL, and also every argument after `--`, such as the options of the command line.
-        ("" | "-" | "--", _) => return Err("the name of the option is missing"),
-        ("config" | "--config" | "-K", _) => return Err("-K is not allowed in a configuration file"),
+        ("" | "--", _) => return Err(MISSING_NAME),
+        ("config" | "--config", _) => return Err(NESTED_FILE),
         ("url" | "--url", Some(url)) if url.starts_with('-') => {
             return Err("a URL does not begin with a dash");
         }
@@ -186,16 +197,28 @@ fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
         ("news-server" | "--news-server", Some(server)) => {
             vec![format!("--default-news-server={server}").into()]
         }
-        (short, Some(value)) if short.starts_with('-') && !short.starts_with("--") => {
-            if value == "--" {
-                return Err("the value is missing");
-            }
-            vec![short.into(), value.into()]
-        }
         (name, None) if name.starts_with('-') => vec![name.into()],
         (name, Some(value)) => vec![format!("--{}={value}", name.trim_start_matches('-')).into()],
         (name, None) => vec![format!("--{name}").into()],
     })
+}
+
+/// Returns the arguments of a line that begins with short options. `value` follows their word.
+fn short_arguments(
+    word: &str,
+    options: &ShortOptions<'_>,
+    value: Option<String>,
+) -> Result<Vec<OsString>, &'static str> {
+    match value {
+        // clap treats `-` as a URL.
+        _ if options.letters.is_empty() || options.letters.starts_with(['=', ':']) => Err(MISSING_NAME),
+        _ if options.letters.contains('K') => Err(NESTED_FILE),
+        // clap would treat the value as a URL, or every argument after `--`.
+        Some(_) if !options.has_value || options.value.is_some() => Err("unexpected value"),
+        Some(value) if value == "--" => Err("the value is missing"),
+        Some(value) => Ok(vec![word.into(), value.into()]),
+        None => Ok(vec![word.into()]),
+    }
 }
 
 /// Parses a value: in quotes with escapes, or up to the first space.
@@ -267,7 +290,10 @@ mod tests {
             ("max-time: 10 # seconds", &["--max-time=10"]),
             ("--max-time 10", &["--max-time=10"]),
             ("-m 10", &["-m", "10"]),
-            ("-m=10", &["-m", "10"]),
+            ("-m=10", &["-m=10"]),
+            ("-ume:secret", &["-ume:secret"]),
+            ("-d =x", &["-d", "=x"]),
+            ("-su me:secret", &["-su", "me:secret"]),
             ("header = \"X-Own: a \\\"b\\\" \\\\ \\t\"", &["--header=X-Own: a \"b\" \\ \t"]),
             ("data = -x", &["--data=-x"]),
             ("url = \"ftp://h/a b\"", &["ftp://h/a b"]),
@@ -275,7 +301,19 @@ mod tests {
         ] {
             assert_eq!(parse_line(line).expect("a line"), arguments, "{line}");
         }
-        for line in ["header = X-Own: a", "data = \"x", "data = \"x\\", "config = other"] {
+        for line in [
+            "header = X-Own: a",
+            "data = \"x",
+            "data = \"x\\",
+            "config = other",
+            "-K other",
+            "-Kother",
+            "-sKother",
+            "-sK other",
+            "-L yes",
+            "-sL true",
+            "-ume:secret http://h/",
+        ] {
             assert!(parse_line(line).is_err(), "{line}");
         }
     }

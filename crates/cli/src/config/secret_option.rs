@@ -4,6 +4,8 @@ use std::ffi::OsString;
 
 use fetch_url::url::mask_password;
 
+use super::short_options::ShortOptions;
+
 /// The kinds of values that contain a secret.
 #[derive(Clone, Copy)]
 enum SecretValue {
@@ -38,9 +40,12 @@ pub(super) fn contains_secret(arguments: &[OsString]) -> bool {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     let (kind, value) = match words[..] {
         [option, value] => (kind_of_letter(option), value),
-        [single] => match single.strip_prefix("--").and_then(|option| option.split_once('=')) {
-            Some((name, value)) => (kind_of_name(name), value),
-            None => (None, single),
+        [single] => match (single.strip_prefix("--").and_then(|option| option.split_once('=')), single) {
+            (Some((name, value)), _) => (kind_of_name(name), value),
+            (None, word) => match ShortOptions::of(word) {
+                Some(ShortOptions { letters, value: Some(value), .. }) => (kind_of_letter(letters), value),
+                _ => (None, word),
+            },
         },
         _ => return false,
     };
@@ -90,6 +95,12 @@ mod tests {
             (&["--user=me:secret"][..], true),
             (&["-u", "me:secret"], true),
             (&["-su", "me:secret"], true),
+            (&["-ume:secret"], true),
+            (&["-sUme:secret"], true),
+            (&["-xme:secret@h"], true),
+            (&["-HAuthorization: Bearer token"], true),
+            (&["-ume"], false),
+            (&["-o/u:x"], false),
             (&["--user=me"], false),
             (&["--user=me:"], false),
             (&["--proxy-user=me:secret"], true),

@@ -113,6 +113,30 @@ fn config_option_reads_named_files_and_standard_input() {
 }
 
 /// Outputs are assigned to URLs in the order of all arguments.
+/// As in curl, `=` and `:` in such a value do not end the name of the option.
+#[test]
+fn value_in_the_word_of_its_option_is_no_url() {
+    let http = HttpServer::start(|request| {
+        let header = |name| request.header_text(name).unwrap_or_default().to_owned();
+        HttpResponse::new(200).body(format!("{} {}", header("authorization"), header("x-one")))
+    });
+    let http = http.expect("a server");
+    let dir = temp_dir();
+    let text = format!("-ume:secret\n-HX-One:1\n-oa:b=c\nurl = {}\n", http.url("/"));
+    let path = write_config(dir.path(), "config", &text);
+    let mut command = fetch_url_command();
+    command.current_dir(dir.path()).args(["-K", "config"]);
+    let result = run_command(command);
+    assert_eq!(result.exit, 2, "others can read the password: {}", result.stderr);
+    assert!(http.requests().is_empty() && !result.stderr.contains("secret"), "{}", result.stderr);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("a mode");
+    let mut command = fetch_url_command();
+    command.current_dir(dir.path()).args(["-K", "config"]);
+    run_command(command).assert_exit(0);
+    let body = fs::read_to_string(dir.path().join("a:b=c")).expect("a file");
+    assert_eq!(body, "Basic bWU6c2VjcmV0 1");
+}
+
 #[test]
 fn urls_and_outputs_in_a_configuration_file_are_paired() {
     let http = header_echo_server();
