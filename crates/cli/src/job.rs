@@ -22,6 +22,7 @@ mod mirror;
 mod misplaced_verb;
 pub(crate) mod news;
 mod option_file;
+mod option_groups;
 pub(crate) mod policy;
 mod private_file;
 #[cfg(feature = "queue")]
@@ -92,6 +93,10 @@ pub(crate) struct Invocation {
     pub(crate) side_files: Vec<PathBuf>,
     /// The files that the options read.
     pub(crate) read_files: Vec<FileId>,
+    /// The side files and journals of the other option groups (`--next`).
+    pub(crate) files_of_other_groups: Vec<PathBuf>,
+    /// There are other option groups.
+    pub(crate) is_group: bool,
     pub(crate) write_out: Option<WriteOut>,
     pub(crate) events: Option<Events>,
     pub(crate) progress: ProgressDisplay,
@@ -229,6 +234,8 @@ impl Invocation {
             options: FetchOptions::of(flags, given)?,
             side_files,
             read_files,
+            files_of_other_groups: Vec::new(),
+            is_group: false,
             cookie_file: flags.http.cookie_jar.clone().filter(|_| !flags.batch.dry_run),
             write_out,
             events: flags.messages.events.as_deref().map(Events::open).transpose()?,
@@ -247,37 +254,9 @@ impl Invocation {
         is_single && self.input.is_none() && self.mirror.is_none()
     }
 
-    /// If at least one option group has a cookie jar, gives all groups one jar with the cookies of all, as in curl.
-    pub(crate) fn share_cookies(groups: &mut [Self]) -> Result<(), Error> {
-        let lines: Vec<Vec<u8>> =
-            groups.iter().filter_map(Self::cookies).map(CookieJar::to_netscape).collect();
-        if groups.len() > 1 && !lines.is_empty() {
-            let shared = CookieJar::from_netscape(&lines.join(&b'\n'))?;
-            groups.iter_mut().for_each(|group| group.options.http.cookies = Some(shared.clone()));
-        }
-        Ok(())
-    }
-
-    /// Lets the option groups share their logs: one writer for each file of `--events`, the highest `-v`, and one
-    /// `--trace`.
-    ///
-    /// # Errors
-    /// `Code::Usage` if two groups have different values of `--trace`.
-    pub(crate) fn share_logs(groups: &mut [Self]) -> Result<(), Error> {
-        let mut events: Vec<Events> = groups.iter().filter_map(|group| group.events.clone()).collect();
-        Events::share(&mut events);
-        let with_events = groups.iter_mut().filter_map(|group| group.events.as_mut());
-        with_events.zip(events).for_each(|(own, shared)| *own = shared);
-        let mut traces = groups.iter().filter_map(|group| group.log.trace.clone());
-        let trace = traces.next();
-        if traces.any(|other| Some(other) != trace) {
-            return Err(usage_error("--trace: all groups of --next are traced to one file"));
-        }
-        let verbose = groups.iter().map(|group| group.log.verbose).max().unwrap_or(0);
-        for group in groups {
-            (group.log.verbose, group.log.trace) = (verbose, trace.clone());
-        }
-        Ok(())
+    /// Returns `true` if another transfer of this command could write to the same file.
+    pub(crate) fn has_several_outputs(&self) -> bool {
+        self.is_group || !self.has_single_transfer()
     }
 
     /// Returns the cookies of the run.

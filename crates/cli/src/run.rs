@@ -58,6 +58,7 @@ use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
 use context::Run;
 use fetch_url::{Code, Error, Phase};
+use output_paths::OutputPaths;
 
 use crate::config::{self, ConfigTarget};
 use crate::error::usage_error;
@@ -112,9 +113,11 @@ fn run_groups(groups: Vec<(Flags, GivenOptions)>) -> u8 {
     if let Err(error) = is_ready {
         return render::print_error(&error, None);
     }
+    Invocation::share_files(&mut jobs);
+    let output_paths = Rc::new(OutputPaths::new(jobs.iter().any(|job| job.options.is_dry_run)));
     let mut first_failure = 0;
     for job in jobs {
-        let status = run(Ok(job));
+        let status = run_group(job, output_paths.clone());
         first_failure = if first_failure == 0 { status } else { first_failure };
         if fails_early && first_failure != 0 {
             break;
@@ -140,7 +143,19 @@ fn run_verb(verb: Verb, given: &GivenOptions) -> u8 {
 }
 
 fn run(job: Result<Invocation, Error>) -> u8 {
-    match job.and_then(descriptors::limit_parallelism).and_then(Run::new) {
+    match job {
+        Ok(job) => {
+            let output_paths = OutputPaths::new(job.options.is_dry_run);
+            run_group(job, Rc::new(output_paths))
+        }
+        Err(error) => render::print_error(&error, None),
+    }
+}
+
+/// Runs an option group. `output_paths` has the files of the groups before it.
+fn run_group(job: Invocation, output_paths: Rc<OutputPaths>) -> u8 {
+    let run = descriptors::limit_parallelism(job).and_then(|job| Run::new(job, output_paths));
+    match run {
         Ok(run) => run_transfers(&Rc::new(run)),
         Err(error) => render::print_error(&error, None),
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::Deref;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use fetch_url::mirror::Journal;
 use fetch_url::{Code, Error};
@@ -31,7 +32,7 @@ pub(super) struct Run {
     /// The file of `-D`, from the first response on. It stays open: if it is a FIFO, closing it would end its reader.
     pub(super) dumped_headers: RefCell<Option<File>>,
     /// The output paths that transfers have reserved.
-    pub(super) output_paths: OutputPaths,
+    pub(super) output_paths: Rc<OutputPaths>,
     /// Caches the directory of the last file.
     pub(super) directories: Directories,
     /// The checksum lists that were fetched in this run.
@@ -40,19 +41,20 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Opens the journal, if the invocation has one.
-    pub(super) fn new(invocation: Invocation) -> Result<Self, Error> {
+    /// Opens the journal, if the invocation has one. `output_paths` has the files of the option groups before.
+    pub(super) fn new(invocation: Invocation, output_paths: Rc<OutputPaths>) -> Result<Self, Error> {
         let journal = match &invocation.journal {
             Some(options) => open_journal(options, invocation.log.is_silent)?,
             None => None,
         };
-        let mut output_paths = OutputPaths::new(invocation.options.is_dry_run);
+        output_paths.begin_group();
         let journal_path = invocation.journal.as_ref().map(|journal| &journal.path);
         invocation
             .side_files
             .iter()
             .chain(journal_path)
             .try_for_each(|path| output_paths.add_program_file(path))?;
+        output_paths.add_files_of_other_groups(&invocation.files_of_other_groups);
         output_paths.add_input_files(&invocation.read_files);
         Ok(Self {
             invocation,

@@ -73,7 +73,7 @@ pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run
     }
     make_parent(path, run)?;
     // The queue reserves the files of its lines for all workers, and gives the file of a failed line to another one.
-    if run.has_single_transfer() || transfer.lease.is_some() {
+    if !run.has_several_outputs() || transfer.lease.is_some() {
         return run.output_paths.check_not_program_file(path).map(|()| Reserved::First);
     }
     run.output_paths.reserve(path, number, &transfer.url, transfer.checksum.as_ref())
@@ -97,7 +97,7 @@ pub(super) fn current_file(transfer: &Transfer, path: &Path, run: &Run) -> Optio
 /// Records that an existing file is kept. Returns `false` if this run has already written or kept it under another
 /// name, such as `x` and `X` on a case-insensitive file system.
 pub(super) fn keep(file: &Metadata, reserved: Reserved, run: &Run) -> bool {
-    reserved.is_repeated() || run.has_single_transfer() || run.output_paths.add_kept(file)
+    reserved.is_repeated() || !run.has_several_outputs() || run.output_paths.add_kept(file)
 }
 
 /// Opens the file of a transfer. Files of a mirror stay below its directory, even if it contains symbolic links.

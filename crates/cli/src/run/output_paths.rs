@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use fetch_url::internal::{Descriptor, fold_case};
@@ -59,6 +59,8 @@ const EXACT_MASK: u64 = (1 << 20) - 1;
 
 /// Marks the state of a finished file.
 const FINISHED: u32 = 1 << 31;
+/// The state of a file that an earlier option group has finished. The hash of a number is this value in one of 2^31 cases.
+const EARLIER_GROUP: u32 = 0;
 
 /// Device, inode and time of creation of a finished file. Inode numbers are reused, but the time of the new file differs. Some
 /// file systems do not have the time.
@@ -90,9 +92,9 @@ pub(super) struct OutputPaths {
     /// The states of the owners whose transfers have not ended.
     active: RefCell<HashSet<u32>>,
     /// The files that the program itself writes, such as the journal.
-    program_files: HashSet<PathKey>,
+    program_files: RefCell<HashSet<PathKey>>,
     /// The files that options read, such as the list of URLs.
-    input_files: Vec<FileId>,
+    input_files: RefCell<Vec<FileId>>,
 }
 
 impl OutputPaths {
@@ -100,34 +102,50 @@ impl OutputPaths {
         Self { case_folding: CaseFolding::new(is_dry_run), ..Self::default() }
     }
 
+    /// Begins an option group, whose transfers have numbers and options of their own. The complete files of the groups
+    /// before it are kept: only their URLs can be fetched again, with the options of this group.
+    pub(super) fn begin_group(&self) {
+        self.program_files.borrow_mut().clear();
+        self.input_files.borrow_mut().clear();
+        self.active.borrow_mut().clear();
+        let mut owners = self.owners.borrow_mut();
+        owners.retain(|_, owner| owner.state == EARLIER_GROUP || owner.state & FINISHED != 0);
+        owners.values_mut().for_each(|owner| owner.state = EARLIER_GROUP);
+    }
+
+    /// Adds files that the program itself writes for other option groups, which may write to one file.
+    pub(super) fn add_files_of_other_groups(&self, paths: &[PathBuf]) {
+        let files = paths.iter().filter(|path| !is_special(path));
+        self.program_files.borrow_mut().extend(files.map(|path| self.path_key(path)));
+    }
+
     /// Adds a file that the program itself writes. Fails with [`fetch_url::Code::Usage`] if another option names it. Several
     /// options may name one device.
-    pub(super) fn add_program_file(&mut self, path: &Path) -> Result<(), Error> {
-        // The file behind a descriptor may be a regular one.
-        let is_special = || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
-        if Descriptor::named_by(path).is_some() || is_special() {
+    pub(super) fn add_program_file(&self, path: &Path) -> Result<(), Error> {
+        if is_special(path) {
             return Ok(());
         }
         let key = self.path_key(path);
-        match self.program_files.insert(key) {
+        match self.program_files.borrow_mut().insert(key) {
             true => Ok(()),
             false => Err(usage_error(format!("{} is the file of two options", path.display()))),
         }
     }
 
     /// Adds files that the options of the program read.
-    pub(super) fn add_input_files(&mut self, files: &[FileId]) {
-        self.input_files.extend(files);
+    pub(super) fn add_input_files(&self, files: &[FileId]) {
+        self.input_files.borrow_mut().extend(files);
     }
 
     /// Returns `true` if the program itself writes the file.
     pub(super) fn is_program_file(&self, path: &Path) -> bool {
-        !self.program_files.is_empty() && self.program_files.contains(&self.path_key(path))
+        let files = self.program_files.borrow();
+        !files.is_empty() && files.contains(&self.path_key(path))
     }
 
     /// Fails with [`fetch_url::Code::Usage`] if the program itself writes the file.
     pub(super) fn check_not_program_file(&self, path: &Path) -> Result<(), Error> {
-        if self.program_files.is_empty() {
+        if self.program_files.borrow().is_empty() {
             Ok(())
         } else {
             self.check_not_program_file_key(path, self.path_key(path))
@@ -135,7 +153,7 @@ impl OutputPaths {
     }
 
     fn check_not_program_file_key(&self, path: &Path, key: PathKey) -> Result<(), Error> {
-        if !self.program_files.contains(&key) {
+        if !self.program_files.borrow().contains(&key) {
             return Ok(());
         }
         let detail = format!("{} is also the file of another option or the journal", path.display());
@@ -219,7 +237,8 @@ impl OutputPaths {
         file: &FileSink,
         is_named_by_user: bool,
     ) -> Result<(), Error> {
-        if !is_named_by_user && file.existing_file_id().is_some_and(|id| self.input_files.contains(&id)) {
+        let is_input_file = |id| self.input_files.borrow().contains(&id);
+        if !is_named_by_user && file.existing_file_id().is_some_and(is_input_file) {
             let detail = format!("{} is a file that this command reads, and is not replaced", path.display());
             return Err(
                 usage_error(detail).with_hint("choose another directory with --output-dir, or -o FILE")
@@ -299,6 +318,12 @@ impl OutputPaths {
             Some(id)
         })
     }
+}
+
+/// Returns `true` for a device, a FIFO and an open descriptor, which several transfers may write to. The file behind a
+/// descriptor may be a regular one.
+fn is_special(path: &Path) -> bool {
+    Descriptor::named_by(path).is_some() || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
 }
 
 /// Returns the error for a file that two URLs of the run would write.

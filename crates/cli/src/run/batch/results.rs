@@ -20,7 +20,7 @@ impl Batch {
         if let (Some(file), true) = (&report.unchanged, report.is_skipped && !is_line) {
             self.run.output_paths.add_finished(file);
         }
-        let path = report.file.as_deref().filter(|_| !self.run.has_single_transfer());
+        let path = report.file.as_deref().filter(|_| self.run.has_several_outputs());
         let saved = report.receipt.as_ref().and_then(|receipt| receipt.file.as_ref());
         // Devices are not recorded.
         let file = path.zip(saved);

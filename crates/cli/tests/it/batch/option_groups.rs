@@ -7,7 +7,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use crate::support::curl::run_curl;
-use crate::support::{entry_names, http_server, read_text_file, run_fetch_url, run_fetch_url_in, temp_dir};
+use crate::support::{
+    entry_names, http_server, read_text_file, run_fetch_url, run_fetch_url_in, temp_dir, write_file,
+};
 use fetch_url_tests::{HttpRequest, HttpResponse};
 
 #[test]
@@ -169,4 +171,56 @@ fn standard_input_and_options_with_one_value_are_used_once() {
         run_fetch_url(arguments).assert_exit(2).assert_stderr_contains("only once");
     }
     assert!(server.requests().is_empty());
+}
+
+/// docs/spec/semantics.md, rule 12.11: the groups are one run.
+#[test]
+fn file_of_an_earlier_group_is_not_replaced() {
+    let server = http_server(|request| HttpResponse::new(200).body(request.path()));
+    let url = |path: &str| server.url(path);
+    let dir = temp_dir();
+    let file = |name: &str| dir.path().join(name).display().to_string();
+    write_file(dir.path(), "config", "silent\n");
+    write_file(dir.path(), "cookies", "# Netscape HTTP Cookie File\n");
+    let (one, two) = (url("/one/f"), url("/two/f"));
+    for (first, second) in [
+        (vec!["-o", "f", &one], vec!["-o", "./f", &two]),
+        (vec!["-O", &one], vec!["-O", &two]),
+        (vec!["-K", "config", "-o", "x", &one], vec!["-O", &url("/config")]),
+        (vec!["-b", "cookies", "-o", "x", &one], vec!["-O", &url("/cookies")]),
+        (vec!["-D", "heads", "-o", "x", &one], vec!["-O", &url("/heads")]),
+        (vec!["-o", "x", "-O", &one, &url("/later")], vec!["-c", "later", "-o", "y", &two]),
+    ] {
+        let result = run_fetch_url_in(dir.path(), [&first[..], &["--next"], &second[..]].concat());
+        result.assert_exit(2);
+        let kept = ["f", "config", "cookies"].map(|name| fs::read_to_string(file(name)).unwrap_or_default());
+        assert!(kept[0].is_empty() || kept[0] == "/one/f", "{first:?} {second:?}: {kept:?}");
+        assert_eq!(kept[1..], ["silent\n", "# Netscape HTTP Cookie File\n"], "{first:?} {second:?}");
+        for name in ["f", "x", "y"] {
+            let _ = fs::remove_file(file(name));
+        }
+    }
+}
+
+#[test]
+fn groups_may_write_to_one_device_and_fetch_one_url_again() {
+    let server = http_server(|request| HttpResponse::new(200).body(request.method.clone()));
+    let (dir, url) = (temp_dir(), server.url("/f"));
+    for (first, second) in [
+        // The same URL with other options; the file of a transfer that failed; a file that a later group uploads.
+        (vec!["-d", "x", "-o", "f", &url], vec!["-o", "f", &url]),
+        (vec!["-o", "/dev/null", &url], vec!["-D", "/dev/null", "-o", "f", &url]),
+        (vec!["-D", "heads", "-o", "x", &url], vec!["-D", "heads", "-o", "f", &url]),
+    ] {
+        let arguments = [&first[..], &["--next"], &second[..]].concat();
+        run_fetch_url_in(dir.path(), arguments).assert_exit(0);
+        assert_eq!(read_text_file(dir.path(), "f"), "GET", "{first:?} {second:?}");
+    }
+    let arguments = ["-O", &url, "--next", "-T", "f", "-o", "reply", &server.url("/put")];
+    run_fetch_url_in(dir.path(), arguments).assert_exit(0);
+    assert_eq!(read_text_file(dir.path(), "reply"), "PUT");
+    let missing = "file:///missing/f";
+    run_fetch_url_in(dir.path(), ["-s", "-o", "other", missing, "--next", "-o", "other", &url])
+        .assert_exit(78);
+    assert_eq!(read_text_file(dir.path(), "other"), "GET");
 }
