@@ -23,6 +23,8 @@ pub struct Exchange {
     plain_expected: ResponseKind,
     dots: DotStuffing,
     framing: Option<Framing>,
+    /// The object is a text. Servers may announce the line of one dot at its end and not send it.
+    is_text: bool,
     /// The address of the server if the connection is in TLS.
     tls_server: Option<ServerAddress>,
 }
@@ -53,6 +55,7 @@ struct Body {
     ended: Option<ResponseEnd>,
     /// The last bytes received.
     tail: LastBytes,
+    is_text: bool,
     /// The last byte received is a line feed.
     ends_line: bool,
 }
@@ -82,8 +85,12 @@ impl Exchange {
             _ if request.view().is_some_and(|view| !is_menu(view)) => ResponseKind::Binary,
             _ => plain_expected,
         };
+        let is_text = match request.view() {
+            Some(view) => view.to_ascii_lowercase().starts_with(b"text/"),
+            None => gtype == b'h' || ItemType::from_gtype(gtype) == ItemType::Text,
+        };
         let (state, is_plus) = (ExchangeState::Send(request.bytes()), request.plus().is_some());
-        Self { state, is_plus, expected, plain_expected, dots, framing: None, tls_server }
+        Self { state, is_plus, expected, plain_expected, dots, framing: None, is_text, tls_server }
     }
 
     /// Returns the type of the response. It may change until [`Event::Head`] is emitted.
@@ -202,6 +209,7 @@ impl Exchange {
             refusal_detector: RefusalDetector::default(),
             ended: None,
             tail: LastBytes::default(),
+            is_text: self.is_text,
             ends_line: false,
         }));
         Step::Emit(Event::Head(Head { size, ..Head::default() }))
@@ -280,7 +288,7 @@ impl Body {
                 if self.refusal_detector.release_buffered() {
                     continue;
                 }
-                let missing = self.reader.check_end(self.frame, end, self.ends_line)?;
+                let missing = self.reader.check_end(self.frame, end, self.is_text && self.ends_line)?;
                 return Ok(missing.map_or(Step::Done, |name| Step::Emit(Event::UnterminatedEnd(name))));
             }
             match self.frame.next(buffer)? {

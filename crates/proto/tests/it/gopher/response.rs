@@ -280,6 +280,11 @@ fn gopher_plus_body_ends_by_length_dot_or_close() {
     // UMN servers announce a final dot for HTML files, but do not send it.
     check(PLUS, b"+-1\r\na\r\n", Closed, &["head:-", "unmarked", "body:a\\r\\n", "done"]);
     check(PLUS, b"+-1\r\na.\r\n", Closed, &["head:-", "unmarked", "body:a.\\r\\n", "done"]);
+    let html = "gopher://h/ha%09%09+";
+    check(html, b"+-1\r\n<p>\n", Closed, &["head:-", "unmarked", "body:<p>\\n", "done"]);
+    for binary in ["gopher://h/9a%09%09+", "gopher://h/Ia%09%09+", "gopher://h/0a%09%09+image/gif"] {
+        check(binary, b"+-1\r\n\x01\n", Closed, &["head:-", "body:\\x01\\n", "cut"]);
+    }
     check(PLUS, b"+-1\r\na\r\n", Lost, &["head:-", "body:a\\r\\n", "cut"]);
     check(PLUS, b"+-1\r\na", Closed, &["head:-", "body:a", "cut"]);
     check(PLUS, b"+-2\r\n..a\r\n.\r\n", Closed, &["head:-", "body:..a\\r\\n.\\r\\n", "done"]);
