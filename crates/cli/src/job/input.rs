@@ -130,6 +130,7 @@ fn transfer(line: &str, directory: Option<&Path>, rest: &Output) -> Result<Optio
     let mut urls = fields.next().unwrap_or_default().split_whitespace().map(str::to_owned);
     let Some(url) = urls.next() else { return Err("no URL before the first TAB".to_owned()) };
     let output = match fields.next().filter(|name| !name.is_empty()) {
+        Some(name) if name.contains('\0') => return Err("the file name contains NUL".to_owned()),
         Some(name) if lacks_file_name(Path::new(name)) => {
             return Err(format!("{name}: the name of a file is missing"));
         }
@@ -199,7 +200,14 @@ mod tests {
         let all = read(&line).expect("a line").expect("a transfer");
         assert_eq!(all.output, Output::File("d/a b.txt".into()));
         assert!(all.alternatives == ["ftp://h/a"] && all.checksum.is_some());
-        for line in ["\tx", "http://h/a\tx\tmd5:0", "http://h/a\tx\t\ty", "http://h/a\tx/", "http://h/a\t/"] {
+        for line in [
+            "\tx",
+            "http://h/a\tx\tmd5:0",
+            "http://h/a\tx\t\ty",
+            "http://h/a\tx/",
+            "http://h/a\t/",
+            "http://h/a\tx\0y",
+        ] {
             assert!(read(line).is_err(), "{line:?}");
         }
     }

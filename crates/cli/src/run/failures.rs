@@ -6,9 +6,9 @@ use super::context::Run;
 use crate::job::Transfer;
 use crate::render;
 
-/// Returns `true` if the error can mean that a listed file is in fact a directory or a link.
+/// Returns `true` if the error can mean that a listed file is in fact a directory, a link or a special file.
 pub(super) fn may_be_directory_or_link(error: &Error) -> bool {
-    matches!(error.code(), Code::NotFound | Code::Denied | Code::Policy)
+    matches!(error.code(), Code::NotFound | Code::Denied | Code::Policy | Code::Unsupported)
 }
 
 /// Returns `true` if an alternative URL may succeed: the cause of the error is not local.

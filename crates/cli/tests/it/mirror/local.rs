@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -278,10 +279,11 @@ fn special_files_are_skipped_and_reported() {
     fs::create_dir(&source).expect("a directory");
     fs::write(source.join("a"), "1").expect("a file");
     run_shell("mkfifo \"$1/fifo\" && ln -s /dev/zero \"$1/zero\"", [&source]).assert_exit(0);
+    let _socket = UnixListener::bind(source.join("socket")).expect("a socket");
     let result = run_mirror(&format!("file://{}/", source.display()), &target, "");
     assert!(!result.stderr.contains("panicked") && result.exit < 99, "{} {}", result.exit, result.stderr);
     assert_eq!(list_tree(&target), ["a=1"], "{}", result.stderr);
-    for name in ["fifo", "zero"] {
+    for name in ["fifo", "socket", "zero"] {
         let note = format!("{name}: skipped: it is neither a file nor a link to one");
         assert!(result.stderr.contains(&note), "{name} is not reported: {}", result.stderr);
     }

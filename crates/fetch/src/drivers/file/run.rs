@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Seek as _, SeekFrom};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use fetch_url_proto::{Entry, EntryKind, Head};
@@ -67,7 +67,7 @@ fn open_path(plan: &FilePlan) -> Result<Opened, Error> {
         return Ok(Opened::Response(Box::new(Response::new(meta, content))));
     }
     if !metadata.is_file() && !plan.allows_special {
-        return Err(special_file_error());
+        return Err(special_file_error(&metadata));
     }
     if plan.want == Want::Head {
         meta.head = file_head(&metadata, is_virtual_path(&path));
@@ -86,7 +86,7 @@ fn open_file(plan: &FilePlan, path: &Path, mut meta: Meta) -> Result<Opened, Err
     let mut file = opened.map_err(|error| path_error(&error))?;
     let metadata = file.metadata().map_err(|error| path_error(&error))?;
     if !metadata.is_file() && !plan.allows_special {
-        return Err(special_file_error());
+        return Err(special_file_error(&metadata));
     }
     meta.head = file_head(&metadata, is_virtual_file(&file));
     let Some(size) = meta.head.size else {
@@ -119,7 +119,10 @@ fn directory_range_error() -> Error {
     Error::new(Code::RangeRefused, Phase::Reply, "the path is a directory, and a listing has no byte ranges")
 }
 
-fn special_file_error() -> Error {
+fn special_file_error(metadata: &Metadata) -> Error {
+    if metadata.file_type().is_socket() {
+        return Error::unsupported("the path is a socket, which is not read like a file");
+    }
     let error = Error::new(Code::Policy, Phase::Reply, "the path is neither a regular file nor a directory");
     error.with_hint(Hint::SpecialFiles)
 }
