@@ -91,7 +91,12 @@ fn is_applicable(line: &[OsString], what: ConfigTarget) -> bool {
             parse_arguments(ConfigTarget::Fetch, line).is_ok()
                 || parse_arguments(ConfigTarget::Mirror, line).is_err()
         }
-        ConfigTarget::Mirror => !is_single_object_option(option.split('=').next().unwrap_or(option)),
+        ConfigTarget::Mirror => match ShortOptions::of(option) {
+            Some(short) => {
+                !short.letters.chars().any(|letter| is_single_object_option(&format!("-{letter}")))
+            }
+            None => !is_single_object_option(option.split('=').next().unwrap_or(option)),
+        },
     }
 }
 

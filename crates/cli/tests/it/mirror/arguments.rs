@@ -158,7 +158,7 @@ fn configured_options_of_the_other_command_are_ignored() {
     });
     let (home, dir) = (temp_dir(), temp_dir());
     fs::create_dir(home.path().join("fetch-url")).expect("a directory");
-    let defaults = "remote-name-all\nformat = json\n-r 0-1\nmax-depth = 0\nretry = 0\n";
+    let defaults = "remote-name-all\nformat = json\n-r0-1\nmax-depth = 0\nretry = 0\n";
     fs::write(home.path().join("fetch-url/config"), defaults).expect("a file");
     let run = |options: &[&str]| {
         let mut command = fetch_url_command();
