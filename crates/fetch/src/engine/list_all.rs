@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use fetch_url_core::Url;
 use fetch_url_proto::{Entry, OtherLinkCounts};
 
 use super::retry::RetryState;
@@ -104,6 +105,12 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
     }
 }
 
+/// Returns `false` for an HTTP response that is no representation of the directory, such as 202 (accepted, RFC 9110
+/// §15.3).
+const fn has_success_status(meta: &Meta) -> bool {
+    !matches!((&meta.url, meta.status), (Url::Http(_), Some(status)) if status != 200 && status != 203)
+}
+
 /// Returns the result of a listing that was read to its end.
 fn finished_listing(
     request: &Request,
@@ -132,8 +139,11 @@ fn finished_listing(
         None => (Vec::new(), true),
     };
     let other_links = listing.other_links().map_or_else(OtherLinkCounts::default, |links| links.counts);
-    let is_complete =
-        is_proven && has_all_names && !entries.is_empty() && is_same_directory(&meta.url, request.url());
+    let is_complete = is_proven
+        && has_all_names
+        && !entries.is_empty()
+        && is_same_directory(&meta.url, request.url())
+        && has_success_status(&meta);
     DirectoryListing {
         meta,
         entries,

@@ -35,7 +35,40 @@ const PAGE_PARAMETERS: [&str; 15] = [
 const SORT_PARAMETERS: [&str; 10] =
     ["c", "o", "f", "v", "sort", "order", "sortby", "orderby", "sort_by", "order_by"];
 /// Words of links that lead to other pages of a listing.
-const DIRECTIONS: [&str; 8] = ["first", "last", "more", "newer", "next", "older", "prev", "previous"];
+const DIRECTIONS: [&str; 30] = [
+    "first",
+    "last",
+    "more",
+    "newer",
+    "next",
+    "older",
+    "prev",
+    "previous",
+    // German, French, Spanish, Portuguese, Italian, Dutch, Polish, Swedish, Danish
+    "weiter",
+    "n\u{e4}chste",
+    "suivant",
+    "suivante",
+    "siguiente",
+    "seguinte",
+    "pr\u{f3}xima",
+    "successivo",
+    "successiva",
+    "avanti",
+    "volgende",
+    "nast\u{119}pna",
+    "n\u{e4}sta",
+    "n\u{e6}ste",
+    // Russian, Ukrainian, Chinese, Japanese, Korean
+    "\u{434}\u{430}\u{43b}\u{435}\u{435}",
+    "\u{441}\u{43b}\u{435}\u{434}\u{443}\u{44e}\u{449}\u{430}\u{44f}",
+    "\u{434}\u{430}\u{43b}\u{456}",
+    "\u{4e0b}\u{4e00}\u{9875}",
+    "\u{4e0b}\u{4e00}\u{9801}",
+    "\u{6b21}\u{3078}",
+    "\u{6b21}\u{306e}\u{30da}\u{30fc}\u{30b8}",
+    "\u{b2e4}\u{c74c}",
+];
 /// The other words of such links.
 const LABEL_WORDS: [&str; 16] = [
     "all", "entries", "entry", "files", "go", "items", "load", "of", "page", "pages", "results", "see",
@@ -83,7 +116,7 @@ impl Pagination {
     /// - a link with `rel=next` or `rel=prev`, or a class such as `pagination`;
     /// - an element with a label such as `pagination`;
     /// - a form field such as `page`;
-    /// - a refresh to a URL with a query;
+    /// - a refresh to a URL;
     /// - a text such as `1-50 of 120`, `Page 1 of 3`, `Partial listing` or `Error reading directory`, or a total that is
     ///   larger than the number of entries.
     pub(super) const fn is_found(&self) -> bool {
@@ -148,7 +181,8 @@ impl Pagination {
             }
             b"meta" => {
                 let is_refresh = value(b"http-equiv").is_some_and(|name| name == "refresh");
-                self.is_found |= is_refresh && value(b"content").is_some_and(|content| content.contains('?'));
+                self.is_found |=
+                    is_refresh && value(b"content").is_some_and(|content| content.contains("url"));
             }
             b"script" | b"style" | b"template" => self.ignored_elements += 1,
             b"div" | b"nav" | b"ol" | b"section" | b"ul" => {
@@ -211,23 +245,35 @@ fn is_page_label(text: &str) -> bool {
         |word: &str| is_one_of(word, &DIRECTIONS) || is_one_of(word, &LABEL_WORDS) || is_digits(word);
     // Most links have the name of a file, whose first word is none of these.
     if !words().all(is_known) {
-        return false;
+        return ends_with_arrow(text);
     }
     let text = text.trim().trim_matches(['[', ']', '(', ')', '|']).trim();
     let is_number = text.contains(|letter: char| letter.is_ascii_digit())
         && text.chars().all(|letter| letter.is_ascii_digit() || "-\u{2013} ".contains(letter));
-    let is_arrow = !text.is_empty()
-        && text.chars().all(|letter| ">\u{bb}\u{203a}\u{2192}\u{21d2}\u{25b6}\u{25ba} ".contains(letter));
+    let is_arrow =
+        !text.is_empty() && text.chars().all(|letter| letter == ' ' || letter == '>' || is_arrow(letter));
     let has = |known: &[&str]| words().any(|word| is_one_of(word, known));
     is_number
         || is_arrow
+        || ends_with_arrow(text)
         || has(&DIRECTIONS)
         || has(&["page", "pages"]) && words().any(is_digits)
         || has(&["all"]) && has(&["show", "see", "view"])
 }
 
+/// Returns `true` for a word in any language and an arrow to the right: `2 \u{203a}`.
+fn ends_with_arrow(text: &str) -> bool {
+    text.trim_end().ends_with(is_arrow)
+}
+
+/// Returns `true` for an arrow to the right.
+const fn is_arrow(letter: char) -> bool {
+    matches!(letter, '\u{bb}' | '\u{203a}' | '\u{2192}' | '\u{21d2}' | '\u{25b6}' | '\u{25ba}')
+}
+
 fn is_one_of(word: &str, known: &[&str]) -> bool {
     known.iter().any(|known| word.eq_ignore_ascii_case(known))
+        || !word.is_ascii() && known.contains(&&*word.to_lowercase())
 }
 
 fn is_digits(word: &str) -> bool {

@@ -28,6 +28,16 @@ const SUMMARY_WORDS: [&str; 15] = [
     "total",
 ];
 
+/// Parts of messages of PHP, Python, Perl, Java and server side includes.
+const ERROR_MESSAGES: [&str; 6] = [
+    ".php on line ",
+    "Traceback (most recent call last)",
+    "Software error:",
+    "java.io.IOException",
+    "an error occurred while processing",
+    "Internal Server Error",
+];
+
 /// A list of entries that has no end yet.
 struct List {
     kind: ListKind,
@@ -93,7 +103,7 @@ impl StrayText {
     ///
     /// - a row of a list without a link, after the first entry;
     /// - text or a link after `</html>`;
-    /// - a message of PHP;
+    /// - a message of PHP or another language;
     /// - no confirmed entry: no link is in a list, and the texts of all links differ from the names of their entries.
     pub(super) const fn is_found(&self) -> bool {
         self.is_found || (self.has_entries && !self.has_confirmed_entry)
@@ -177,7 +187,7 @@ impl StrayText {
         // PHP writes `<b>Warning</b>:  MESSAGE in <b>FILE</b> on line <b>NUMBER</b>`, or the same without tags.
         let is_blank = text.trim().is_empty();
         self.is_found |= self.seen_html_end && !is_blank;
-        self.is_found |= text.contains(".php on line ") || text.trim() == "on line";
+        self.is_found |= text.trim() == "on line" || ERROR_MESSAGES.iter().any(|part| text.contains(part));
         let Some(list) = self.lists.last_mut() else { return };
         if list.kind != ListKind::Lines {
             list.add_text(text);

@@ -413,6 +413,9 @@ fn page_with_text_that_belongs_to_no_entry_may_lack_entries() {
         "<table><tr><td><a href=a>a</a></td></tr></table><b>Warning</b>:  opendir(x) [<a href='function.opendir'>f</a>] in \
          <b>/x.php</b> on line <b>3</b>",
         "<p>Warning: readdir() failed in /srv/x.php on line 3</p><pre><a href=a>a</a></pre>",
+        "<pre><a href=a>a</a></pre>Traceback (most recent call last): File 'x'",
+        "<pre><a href=a>a</a></pre><h1>Software error:</h1>readdir failed",
+        "<pre><a href=a>a</a></pre>[an error occurred while processing this directive]",
         // Two pages.
         "<html><pre><a href=a>a</a></pre></html>\n<html><pre><a href=b>b</a></pre></html>",
         "<html><pre><a href=a>a</a></pre></html>\n<b>Fatal error</b>: x",

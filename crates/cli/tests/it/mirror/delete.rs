@@ -96,6 +96,21 @@ fn page_that_was_cut_deletes_nothing() {
     }
 }
 
+/// A page with such a status is no representation of the directory.
+#[test]
+fn listing_with_another_status_than_200_deletes_nothing() {
+    for (status, is_deleted) in [(200, true), (203, true), (202, false), (226, false), (299, false)] {
+        let (site, dir) = (Site::new(), temp_dir());
+        site.run_mirror(dir.path(), "").assert_exit(0);
+        let page = "<title>Index of /d/</title><pre><a href=\"a\">a</a></pre>";
+        let reply = HttpResponse::new(status).header("Content-Type", "text/html").body(page);
+        site.set_reply("/d/", reply);
+        let result = site.run_mirror(dir.path(), "--delete");
+        let expected = if is_deleted { &["a"][..] } else { &ALL_FILES };
+        assert_eq!(list_files(dir.path()), expected, "{status}: {}", result.stderr);
+    }
+}
+
 /// A file that is in the listing is never deleted, even if its download fails.
 #[test]
 fn delete_keeps_listed_file_when_its_download_fails() {

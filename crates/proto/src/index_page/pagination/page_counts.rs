@@ -12,6 +12,7 @@ enum Word {
     #[default]
     Other,
     All,
+    Complete,
     /// `directory`, `folder`.
     Directory,
     /// `files`, `entries`.
@@ -60,7 +61,8 @@ impl PageCounts {
     /// - `1-50 of 120`, but not `1-50 of 50`;
     /// - `Page 1 of 3`, `page 1/3`, but not `Page 1 of 1`;
     /// - `showing 50 of 120`, `50 of 120 files`;
-    /// - `showing only the first 50`, `70 more files`, `of which only 50 are displayed` (Caddy);
+    /// - the same in some other languages: `Seite 1 von 3`, `2 sur 5 fichiers`;
+    /// - `showing only the first 50`, `70 more files`, `and 3 more`, `listing not complete`, `of which only 50 are displayed` (Caddy);
     /// - `partial listing`, `listing limited to 50`, `limited to 50 entries`, `too many files`, `not all files`;
     /// - `error reading directory`, `cannot open the directory`;
     /// - a total that is larger than the number of `entries` of the page: `Total: 120 files`, `120 files in total`.
@@ -120,9 +122,10 @@ fn parse_word(text: &str) -> Option<Word> {
     lower.make_ascii_lowercase();
     Some(match &*lower {
         b"the" | b"is" | b"are" | b"was" | b"were" | b"been" | b"while" => return None,
-        b"of" => Word::Of,
+        b"of" | b"von" | b"sur" | b"de" | b"di" | b"van" => Word::Of,
+        b"complete" => Word::Complete,
         b"to" | b"through" => Word::To,
-        b"page" | b"pages" => Word::Page,
+        b"page" | b"pages" | b"seite" | b"pagina" | b"strona" => Word::Page,
         b"showing" | b"shown" | b"show" | b"shows" | b"display" | b"displaying" | b"displayed" | b"only" => {
             Word::Shown
         }
@@ -130,7 +133,8 @@ fn parse_word(text: &str) -> Option<Word> {
         b"more" => Word::More,
         b"which" => Word::Which,
         b"files" | b"entries" | b"items" | b"objects" | b"results" | b"directories" | b"folders"
-        | b"rows" => Word::Entries,
+        | b"rows" | b"dateien" | b"fichiers" | b"archivos" | b"ficheros" | b"arquivos" | b"elementi"
+        | b"elementos" | b"bestanden" => Word::Entries,
         b"total" => Word::Total,
         b"in" => Word::In,
         b"listing" | b"list" => Word::Listing,
@@ -152,8 +156,8 @@ fn parse_word(text: &str) -> Option<Word> {
 /// Returns `true` if the last words state that not all entries or pages are shown.
 const fn are_partial(words: [Word; 5]) -> bool {
     use Word::{
-        All, Directory, Entries, Failure, First, Limited, Listing, Many, More, Not, Number, Of, Page,
-        Partial, Read, Shown, To, Too, Which,
+        All, Complete, Directory, Entries, Failure, First, Limited, Listing, Many, More, Not, Number, Of,
+        Page, Partial, Read, Shown, To, Too, Which,
     };
     match words {
         [Number(first), To, Number(last), Of, Number(all)] => first > 1 || last != all,
@@ -161,7 +165,9 @@ const fn are_partial(words: [Word; 5]) -> bool {
         [_, Shown | Listing, Number(shown), Of, Number(all)]
         | [_, Number(shown), Of, Number(all), Entries] => shown != all,
         [_, _, Shown | Listing, First, Number(_)]
-        | [_, _, Number(_), More, Entries]
+        | [_, _, _, Number(_), More]
+        | [_, _, _, More, Entries]
+        | [_, _, Listing, Not, Complete]
         | [_, _, Of, Which, Shown]
         | [_, _, _, Listing, Limited | Partial]
         | [_, _, _, Partial, Listing]
@@ -212,6 +218,13 @@ mod tests {
             "Showing 5 of 10",
             "showing only the first 100 files",
             "7 more files",
+            "\u{2026} and 3 more",
+            "There are more files",
+            "Listing not complete",
+            "2 von 5 Dateien",
+            "2 sur 5 fichiers",
+            "Seite 1 von 3",
+            "Page 1 sur 3",
             "3 files (of which only 2 are displayed)",
             "Showing first 500 entries",
             "Listing limited to 1000 entries",

@@ -43,6 +43,14 @@ fn signs_of_other_pages_show_that_entries_may_be_missing() {
         "<select><option>1<option>2</select>",
         "<div class='Pagination'></div>",
         "<meta http-equiv=Refresh content='0;url=?p=2'>",
+        "<meta http-equiv=refresh content='2; URL=/d/part2/'>",
+        // Other languages.
+        "<a href='list/2'>Weiter</a>",
+        "<a href='list/2'>Suivant &raquo;</a>",
+        "<a href='list/2'>\u{6b21}\u{3078}</a>",
+        "<a href='list/2'>\u{414}\u{430}\u{43b}\u{435}\u{435}</a>",
+        "<a href='list/2'>2 &rsaquo;</a>",
+        "<p>2 von 5 Dateien</p>",
         // The text is that of an icon.
         "<a href='list/2' aria-label='Next page'><svg/></a>",
         "<a href='list/2' title=Next><svg/></a>",
