@@ -239,7 +239,7 @@ impl Tree {
         names: &mut IdentitySet,
     ) -> Result<Candidate, Skipped> {
         let no_url = if is_text(entry) { Skipped::Text } else { Skipped::NoUrl };
-        let text = entry.url.take().ok_or(no_url)?;
+        let text = entry.url.take().filter(|_| !is_error_line(entry)).ok_or(no_url)?;
         let url = parse(&text).map_err(|_| no_url)?.url;
         if !is_below(&self.start, &url) {
             return Err(Skipped::OutsideTree);
@@ -340,6 +340,11 @@ impl Tree {
 fn is_text(entry: &Entry) -> bool {
     let is_text = |gtype| gtype == b'i' || entry.kind == EntryKind::Link;
     matches!(&entry.details, Details::MenuItem(item, _) if item.fault.is_none() && is_text(item.gtype))
+}
+
+/// Returns `true` for an error message of the server in a gopher menu.
+fn is_error_line(entry: &Entry) -> bool {
+    matches!(&entry.details, Details::MenuItem(item, _) if item.is_error())
 }
 
 /// Returns the path of an entry of a directory.

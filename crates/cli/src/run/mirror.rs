@@ -15,6 +15,7 @@ use fetch_url::mirror::{
     DirEntry, DirHandle, DirectoryListing, FileEntry, Finished, OrdinaryPage, OtherLinkCounts, Skipped, Tree,
     UncertainKind,
 };
+use fetch_url::url::Url;
 use fetch_url::{Code, Error};
 use fetch_url_proto::PageLink;
 use tokio::sync::Notify;
@@ -354,9 +355,10 @@ impl MirrorWalker {
         done_entries.for_each(|entry| self.complete_listings.confirm(&entry.path));
         let is_wanted = |transfer: &&Transfer| !transfer.is_excluded_file();
         self.unchanged.set(self.unchanged.get() + done.iter().filter(is_wanted).count() as u64);
-        // The kind of the entries of index pages is unknown until the server has been asked.
-        let entries = wanted.iter().filter_map(|transfer| transfer.entry.as_ref());
-        for entry in entries.filter(|entry| !entry.may_be_directory()) {
+        // The kind of the entries of index pages is unknown until the server has been asked, and that of FTP is checked.
+        let is_certain = |entry: &FileEntry| !entry.may_be_directory() && !matches!(entry.url, Url::Ftp(_));
+        let entries = wanted.iter().filter_map(|transfer| transfer.entry.as_deref());
+        for entry in entries.filter(|entry| is_certain(entry)) {
             self.remove_entry_of_other_kind(&entry.path, false, run, job);
         }
         self.files.add_chunk(wanted, job.is_news());

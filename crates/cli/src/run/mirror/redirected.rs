@@ -14,12 +14,12 @@ use crate::job::{MirrorJob, Transfer};
 use crate::report::{NoFile, TransferReport};
 use crate::run::context::Run;
 use crate::run::failures::may_be_directory_or_link;
-use crate::run::metadata::request_metadata;
+use crate::run::metadata::{reject_listing, request_metadata};
 use crate::run::transfer::{record_redirect, with_observer};
 
 impl MirrorWalker {
-    /// Asks the server whether an entry of an index page is a directory, if this must be known before the transfer.
-    /// Returns `true` if no file is to be fetched: the server redirects the entry to its URL with a slash, or the entry
+    /// Asks the server whether an entry is a directory, if this must be known before the transfer: an entry of an index
+    /// page, and an FTP file whose local path is a directory, which is removed only if the server sends the file. Returns `true` if no file is to be fetched: the server redirects the entry to its URL with a slash, or the entry
     /// is wanted only if it is a directory. Otherwise the entry is a file, and with `--delete` a local directory at its
     /// path is removed, unless the entry was redirected and may be a directory elsewhere.
     ///
@@ -34,10 +34,18 @@ impl MirrorWalker {
         report: &mut TransferReport,
     ) -> Result<bool, Error> {
         let (Some(entry), Some(job)) = (&transfer.entry, &run.mirror) else { return Ok(false) };
-        if !self.needs_kind(entry, run, job) {
+        let is_replaced = is_ftp_file(entry) && job.deletes && is_local_directory(entry, job);
+        if !is_replaced && !self.needs_kind(entry, run, job) {
             return Ok(false);
         }
         let request = with_observer(request.clone(), run, report).with_permit(permit.cloned());
+        if is_replaced {
+            if !run.options.is_dry_run {
+                reject_listing(&run.fetcher.fetch(request).await?.content, transfer)?;
+            }
+            self.remove_entry_of_other_kind(&entry.path, false, run, job);
+            return Ok(false);
+        }
         let is_dry_run = run.options.is_dry_run;
         let meta = match entry_metadata(request, run).await {
             Ok(meta) => meta,
@@ -51,7 +59,7 @@ impl MirrorWalker {
         if record_redirect(transfer, &meta, report) {
             return Ok(true);
         }
-        let is_elsewhere = entry.may_be_directory_elsewhere(&meta);
+        let is_elsewhere = entry.may_be_directory_elsewhere(&meta) || may_be_another_page(entry, &meta);
         if entry.is_excluded_file && is_elsewhere {
             let words = format!("skipped: the server redirects it to {}", meta.url.redacted());
             self.print_note(&entry.url.redacted().to_string(), &words, run);
@@ -67,12 +75,10 @@ impl MirrorWalker {
     /// Returns `true` if the kind of an entry must be known before its transfer: it is wanted only as a directory, its local
     /// path is a directory, or with `--dry-run`, if the server may list directories without a slash.
     fn needs_kind(&self, entry: &FileEntry, run: &Run, job: &MirrorJob) -> bool {
-        let is_local_directory =
-            || fs::symlink_metadata(job.directory.join(&entry.path)).is_ok_and(|metadata| metadata.is_dir());
         entry.may_be_directory()
             && (entry.is_excluded_file
                 || (run.options.is_dry_run && self.tree.borrow().may_list_without_slashes())
-                || is_local_directory())
+                || is_local_directory(entry, job))
     }
 
     /// Records the end of the transfer of a listed entry. An entry that was redirected to its URL with a slash is queued as a
@@ -154,6 +160,37 @@ async fn entry_metadata(request: Request, run: &Run) -> Result<Box<Meta>, Error>
         Err(error) if run.options.is_dry_run => Err(error),
         // The server may refuse HEAD only.
         Err(_) => Ok(run.fetcher.fetch(request).await?.meta),
+    }
+}
+
+/// Returns `true` if the local path of an entry is a directory.
+fn is_local_directory(entry: &FileEntry, job: &MirrorJob) -> bool {
+    fs::symlink_metadata(job.directory.join(&entry.path)).is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// Returns `true` for an entry that an FTP server lists as a file. A listing in another format than before may show
+/// directories so.
+fn is_ftp_file(entry: &FileEntry) -> bool {
+    matches!(entry.url, Url::Ftp(_)) && entry.uncertain_kind.is_none()
+}
+
+/// Returns `true` if the response may be a page about the entry, such as that of a login, and not a file: it was
+/// redirected, is HTML although the name does not say so, is empty, or has another status than 200.
+fn may_be_another_page(entry: &FileEntry, meta: &Meta) -> bool {
+    let is_html = meta.media_type.as_deref().is_some_and(|media_type| media_type.contains("html"));
+    let name = entry.path.to_ascii_lowercase();
+    let is_named_html = [".htm", ".html", ".xhtml"].iter().any(|extension| name.ends_with(extension));
+    has_other_path(&entry.url, &meta.url)
+        || (is_html && !is_named_html)
+        || meta.head.size == Some(0)
+        || meta.status.is_some_and(|status| status != 200)
+}
+
+/// Returns `true` if two URLs are not both HTTP URLs with the same path.
+fn has_other_path(listed: &Url<'_>, last: &Url<'_>) -> bool {
+    match (listed, last) {
+        (Url::Http(listed), Url::Http(last)) => listed.path() != last.path(),
+        _ => true,
     }
 }
 

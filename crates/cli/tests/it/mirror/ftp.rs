@@ -157,6 +157,59 @@ fn listing_with_distorted_names_deletes_nothing() {
     }
 }
 
+#[test]
+fn listing_whose_final_reply_says_that_it_is_incomplete_deletes_nothing() {
+    for (reply, is_deleted) in [
+        ("226 Transfer complete.", true),
+        ("226 1 matches total", true),
+        ("226 Listing incomplete", false),
+        ("226 Transfer aborted", false),
+        ("250 partial listing", false),
+        ("226-Output limited to 2 entries\r\n226 Done", false),
+        ("226 Permission denied for some entries", false),
+        ("226 ls: d/x: Input/output error", false),
+        ("226 WARNING! 3 files were not listed", false),
+    ] {
+        let dir = temp_dir();
+        let site = || FtpConfig::new().file("/d/a", "a").file("/d/b", "b");
+        mirror_directory(&start_server(site()), dir.path(), "").assert_exit(0);
+        let one =
+            site().on("MLSD", FtpAction::Data(b"type=file;size=1;modify=20240102030405; a\r\n".to_vec()));
+        let server = start_server(one.on("MLSD", FtpAction::ReplaceReply(format!("{reply}\r\n").into())));
+        let result = mirror_directory(&server, dir.path(), "--delete");
+        result.assert_exit(0);
+        assert_eq!(
+            list_files(dir.path()).len(),
+            if is_deleted { 1 } else { 2 },
+            "{reply}: {}",
+            result.stderr
+        );
+    }
+}
+
+/// A listing in another format than before shows a directory as a file.
+#[test]
+fn directory_that_is_listed_as_a_file_is_deleted_only_if_the_server_sends_the_file() {
+    let listing = "type=file;size=4; sub\r\n";
+    for (is_file, exit, expected) in [(false, 78, &["sub/", "sub/x=x"][..]), (true, 0, &["sub=file"])] {
+        let dir = temp_dir();
+        let server = start_server(FtpConfig::new().file("/d/sub/x", "x"));
+        mirror_directory(&server, dir.path(), "").assert_exit(0);
+        let site = if is_file {
+            FtpConfig::new().file("/d/sub", "file")
+        } else {
+            FtpConfig::new().file("/d/sub/x", "x")
+        };
+        let server = start_server(site.on("MLSD", FtpAction::Data(listing.into())));
+        let result = mirror_directory(&server, dir.path(), "--delete");
+        assert_eq!((result.exit, &*list_tree(dir.path())), (exit, &*owned(expected)), "{}", result.stderr);
+    }
+}
+
+fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
 /// Links in LIST and MLSD listings, and a directory that contains itself.
 #[test]
 fn links_in_listings_create_no_links_and_no_loops() {

@@ -172,6 +172,7 @@ fn menu_with_a_line_that_is_not_understood_deletes_nothing() {
         ("garbage", false),
         ("0two\t/d/two\tsite.test\tseventy", false),
         ("3read error\t\terror.host\t1", false),
+        ("0Server error\t\terror.host\t1", false),
         ("iRead me\t\terror.host\t1", true),
         ("hA page\tURL:gemini://example.com/\tsite.test\t70", true),
     ] {

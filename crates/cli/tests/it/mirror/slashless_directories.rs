@@ -61,6 +61,11 @@ fn delete_removes_directory_only_if_the_server_sends_a_file_for_its_name() {
         (HttpResponse::new(404), 78, &FILES),
         (HttpResponse::new(403), 9, &FILES),
         (HttpResponse::new(503), 92, &FILES),
+        // Pages about the directory, such as that of a login.
+        (redirect("/login"), 23, &FILES),
+        (HttpResponse::new(200).header("Content-Type", "text/html; charset=utf-8").body("<p>"), 23, &FILES),
+        (HttpResponse::new(200), 23, &FILES),
+        (HttpResponse::new(202).body("file"), 23, &FILES),
         (file, 0, &["a", "sub"]),
     ] {
         let dir = temp_dir();

@@ -8,13 +8,27 @@ pub(super) fn reply_summary(reply: &Reply) -> Vec<u8> {
     [format!("{} ", reply.code).as_bytes(), &text].concat()
 }
 
+/// Words of the final reply to a listing that lacks entries.
+const INCOMPLETE_WORDS: [&str; 10] = [
+    "truncated",
+    "failed",
+    "aborted",
+    "denied",
+    "error",
+    "incomplete",
+    "limited",
+    "not listed",
+    "partial",
+    "warning",
+];
+
 /// Returns `true` if a success reply states that the listing is incomplete. Servers send such replies: "Output
 /// truncated to 10000 matches", "Transfer done (but failed to open directory)".
 pub(super) fn reports_incomplete_listing(reply: &Reply) -> bool {
     let contains = |word: &str| {
         reply.lines.iter().any(|line| String::from_utf8_lossy(line).to_ascii_lowercase().contains(word))
     };
-    matches!(reply.code, 226 | 250) && (contains("truncated") || contains("failed"))
+    matches!(reply.code, 226 | 250) && INCOMPLETE_WORDS.iter().any(|word| contains(word))
 }
 
 /// Returns the size in the reply that announces a transfer: "150 Opening BINARY mode data connection for x (8 bytes)".
