@@ -27,6 +27,8 @@ const MAX_ZONE_OFFSET: i64 = 15 * 60 * 60;
 /// The number of seconds by which rounding to minutes may change a time.
 const ROUNDING: i64 = 60;
 const DAY: i64 = 24 * 60 * 60;
+/// Nothing is known about the version; the entry only records that this program created the file.
+const UNKNOWN_VERSION: &str = "?";
 
 /// The journal of a batch or mirror.
 pub(crate) struct JournalFile {
@@ -115,7 +117,16 @@ impl JournalFile {
             listed.is_some_and(|entry| is_like_listed(&file, entry) && has_time_and_size(&file, meta, entry))
                 && journal.contains_source(&name, &sources[0], &file)
         };
-        let is_same = is_recorded || is_listed_differently();
+        // Neither the file nor the present object has a time or entity tag, but their lengths and the listing are the same.
+        let is_still_unproven = || {
+            let has_length = meta.head.size == Some(file.len()) && version_of(meta, None).is_none();
+            let has_listed_time = transfer
+                .entry
+                .as_deref()
+                .is_some_and(|entry| entry.modified.is_some() && !is_recent(entry, meta));
+            has_length && has_listed_time && journal.has(&name, &sources[1], UNKNOWN_VERSION, &file)
+        };
+        let is_same = is_recorded || is_listed_differently() || is_still_unproven();
         if let (true, Some(version)) = (is_same, listed.and_then(listed_version)) {
             // The next run requests the metadata again if this line cannot be written.
             let _ = journal.add(&name, &sources[0], &version, &file);
@@ -142,13 +153,12 @@ impl JournalFile {
         let (source, version) = match transfer.entry.as_deref() {
             None => (source(transfer), String::new()),
             Some(entry) => {
-                let is_listed = has_listed_size && meta.is_none_or(|meta| may_be_listed(entry, meta));
+                let is_listed = has_listed_size
+                    && meta.is_none_or(|meta| may_be_listed(entry, meta) && !is_unproven(entry, meta, file));
                 let version = listed_version(entry).filter(|_| is_listed);
                 let source = if is_listed { source(transfer) } else { unlisted_source(transfer).into() };
-                // `?` means that nothing is known about the version; the entry only records that this program created
-                // the file.
                 let version = version.or_else(|| version_of(meta?, meta?.head.size));
-                (source, version.unwrap_or_else(|| "?".to_owned()))
+                (source, version.unwrap_or_else(|| UNKNOWN_VERSION.to_owned()))
             }
         };
         self.journal.borrow_mut().add(&name(transfer, path), &source, &version, file).err()
@@ -263,6 +273,14 @@ fn may_be_listed(entry: &FileEntry, meta: &Meta) -> bool {
     ids.is_none_or(|(listed, id)| listed == id) && has_listed_time(entry, meta) && !is_recent(entry, meta)
 }
 
+/// Returns `true` if nothing shows that a file is the object in the listing: the response has neither a modification
+/// time nor an entity tag, and the listing no exact size. It may be an error page with status 200.
+fn is_unproven(entry: &FileEntry, meta: &Meta, file: &Metadata) -> bool {
+    let has_version = meta.head.modified.is_some() || meta.validator.is_some();
+    let is_http = matches!(entry.url, Url::Http(_));
+    is_http && entry.modified.is_some() && !has_version && entry.size != Some(file.len())
+}
+
 /// Returns `true` if a fetched file, whose modification time is that of the object, may be the version in the listing
 /// although the listed time has changed: `ls` prints the year instead of the time when a file is six months old, and
 /// local times move with daylight saving time. The two times must be in the same minute, apart from the time zone. So
@@ -308,7 +326,7 @@ fn seconds_after_listed(listed: i64, modified: i64) -> Option<i64> {
 }
 
 /// Returns `true` if the object was modified so recently that a second change within the same minute would not show in
-/// a listing whose times are rounded to minutes. If the server states no time, the listed one decides, which may be in
+/// a listing whose times are rounded to minutes, or one of the same day in a listing of days. If the server states no time, the listed one decides, which may be in
 /// any time zone.
 fn is_recent(entry: &FileEntry, meta: &Meta) -> bool {
     let now =
@@ -321,5 +339,7 @@ fn is_recent(entry: &FileEntry, meta: &Meta) -> bool {
         Some(modified) => Some(now - modified),
         None => entry.modified.and_then(|listed| seconds_after_listed(listed, now)),
     };
-    age.is_some_and(|age| age < MIN_RELIABLE_AGE)
+    // Midnight may stand for any time of the day.
+    let is_day = entry.modified.is_some_and(|modified| modified % DAY == 0);
+    age.is_some_and(|age| age < if is_day { DAY } else { MIN_RELIABLE_AGE })
 }

@@ -366,6 +366,7 @@ fn base_href_determines_link_targets() {
 }
 
 /// A rounded size such as `1.2K` cannot be compared with the file, so the line is compared with that of the first run.
+/// The responses have no time, so the length of the object is requested.
 #[test]
 fn unchanged_rounded_sizes_cause_no_second_download() {
     let server = index_server(
@@ -377,9 +378,11 @@ fn unchanged_rounded_sizes_cause_no_second_download() {
     assert_eq!(list_tree(dir.path()), ["half=half", "mega=mega", "none=none", "rounded=rounded"]);
     let before = server.requests().len();
     run_mirror(&server.url("/d/"), dir.path(), "").assert_exit(0);
-    let requested: Vec<String> = server.requests()[before..].iter().map(HttpRequest::path).collect();
+    let requests = server.requests().split_off(before);
+    let downloads = requests.iter().filter(|request| request.method == "GET");
+    let requested: Vec<String> = downloads.map(HttpRequest::path).collect();
     assert!(
-        !requested.iter().any(|path| ["/d/rounded", "/d/mega"].contains(&path.as_str())),
+        !requested.iter().any(|path| ["/d/rounded", "/d/mega", "/d/none"].contains(&path.as_str())),
         "{requested:?}"
     );
 }

@@ -128,6 +128,30 @@ fn file_has_its_listed_time_if_the_response_states_none() {
     assert_eq!(site.mirror(dir.path()), [""; 0]);
 }
 
+/// The server sent an error page with status 200.
+#[test]
+fn file_without_time_and_of_another_size_than_listed_is_requested_again() {
+    const LISTED: &str = "01-Dec-1994 12:34    1.2K";
+    let (site, dir) = (Site::new(LISTED, HttpResponse::new(200).body("busy")), temp_dir());
+    assert_eq!(site.mirror(dir.path()), ["GET"]);
+    site.set_file(file("Thu, 01 Dec 1994 12:34:56 GMT", "the file"));
+    assert_eq!(site.mirror(dir.path()), ["HEAD", "GET"]);
+    assert_eq!(content(dir.path()), "the file");
+    assert_eq!(site.mirror(dir.path()), [""; 0]);
+}
+
+#[test]
+fn metadata_of_file_of_a_day_in_the_future_are_requested() {
+    const MORNING: &str = "Mon, 01 Jan 2125 01:00:00 GMT";
+    let (site, dir) = (Site::new("01-Jan-2125    3", file(MORNING, "old")), temp_dir());
+    for expected in [&["GET"][..], &["HEAD"]] {
+        assert_eq!(site.mirror(dir.path()), expected);
+    }
+    site.set_file(file("Mon, 01 Jan 2125 11:00:00 GMT", "new"));
+    assert_eq!(site.mirror(dir.path()), ["HEAD", "GET"]);
+    assert_eq!(content(dir.path()), "new");
+}
+
 /// The second run may come so soon that the object could have changed again within the listed minute.
 #[test]
 fn metadata_of_recently_modified_file_are_requested_instead_of_the_file() {
