@@ -18,7 +18,7 @@ use super::copies;
 use super::delete_extraneous::delete_extraneous;
 use super::delete_leftovers::delete_leftovers;
 use super::expansion::{Expansion, expand};
-use super::failures::{may_be_directory_or_link, may_try_alternative, print_failure};
+use super::failures::{may_be_other_kind, may_try_alternative, print_failure};
 use super::notes::{note_unusable_checksum, shown_url};
 use super::queue::WorkQueue;
 use super::result_log::{Disposition, ResultLog as _};
@@ -148,7 +148,7 @@ impl Batch {
             report = TransferReport::begin(number, &other.url);
             error = self.run_alternative(&other, &mut report).await.err();
         }
-        if error.as_ref().is_some_and(may_be_directory_or_link)
+        if error.as_ref().is_some_and(|error| may_be_other_kind(error, &transfer))
             && let Some(why) = self.handle_non_file(&transfer)
         {
             error = None;

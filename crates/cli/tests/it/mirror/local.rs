@@ -354,6 +354,27 @@ fn directory_that_becomes_a_link_to_a_directory_is_skipped_as_in_a_first_run() {
     }
 }
 
+/// The entries of a directory without search permission cannot be examined.
+#[test]
+fn files_of_a_directory_without_search_permission_are_denied_and_not_skipped() {
+    let (source, target) = (temp_dir(), temp_dir());
+    write_file(source.path(), "d/a", "a");
+    let run_as_user = |command: &str| {
+        let script = format!(
+            "chmod 755 \"$1\" && chmod 644 \"$1/d/a\" \"$1/d\" && chmod 777 \"$2\" || exit 99
+            test \"$(id -u)\" != 0 || run='setpriv --reuid=64998 --regid=64998 --clear-groups'
+            $run \"$F\" {command}; status=$?; chmod 755 \"$1/d\"; exit $status"
+        );
+        run_shell(&script, [source.path(), target.path()])
+    };
+    if run_as_user("--version").exit != 0 {
+        return println!("skipped: the program cannot be started as another user");
+    }
+    let result = run_as_user("mirror --retry 0 \"file://$1/\" \"$2/m\"");
+    assert_eq!(result.exit, 9, "{}", result.stderr);
+    assert!(!result.stderr.contains("neither a file"), "{}", result.stderr);
+}
+
 /// The size of a generated file is 0, and its time that of its first use.
 #[test]
 fn generated_files_are_fetched_by_every_run() {
