@@ -54,10 +54,11 @@ impl CompleteListings {
         }
     }
 
-    /// Records that the entry at `path` could not be fetched or listed. `is_kind_unknown` is `true` for an entry that
-    /// was neither a file nor a directory.
+    /// Records that the entry at `path` could not be fetched or listed, so that its kind is unknown, and a local directory
+    /// there is kept. `is_kind_unknown` is `true` for an entry that was neither a file nor a directory.
     pub(super) fn add_failure(&self, path: &str, is_kind_unknown: bool, error: &Error) {
         let (parent, _) = split(path);
+        self.set_kind(path, |_| None);
         // A name with CR or NUL is no name of the server: the lines of the listing were not read as it meant them.
         if is_kind_unknown || self.uncertain.borrow().contains(path) || error.code() == Code::ForbiddenByte {
             self.names.borrow_mut().remove(parent);
@@ -143,6 +144,14 @@ mod tests {
         listings.add_failure("d/b", false, &error(Code::Denied));
         listings.add_failure("d/a", false, &error(Code::Denied));
         assert_eq!(result(&listings), (owned(&[""]), Vec::new()));
+    }
+
+    #[test]
+    fn kind_of_an_entry_that_could_not_be_fetched_is_unknown() {
+        let listings = listings();
+        listings.confirm("d/a");
+        listings.add_failure("d/b", false, &error(Code::NotFound));
+        assert_eq!(listings.names()["d"]["b"], None);
     }
 
     #[test]

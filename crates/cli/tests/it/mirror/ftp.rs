@@ -190,16 +190,14 @@ fn listing_whose_final_reply_says_that_it_is_incomplete_deletes_nothing() {
 /// A listing in another format than before shows a directory as a file.
 #[test]
 fn directory_that_is_listed_as_a_file_is_deleted_only_if_the_server_sends_the_file() {
-    let listing = "type=file;size=4; sub\r\n";
-    for (is_file, exit, expected) in [(false, 78, &["sub/", "sub/x=x"][..]), (true, 0, &["sub=file"])] {
-        let dir = temp_dir();
-        let server = start_server(FtpConfig::new().file("/d/sub/x", "x"));
+    let listing = "type=file;size=1; a\r\ntype=file;size=4; sub\r\n";
+    for (is_file, exit, expected) in
+        [(false, 78, &["a=a", "sub/", "sub/x=x"][..]), (true, 0, &["a=a", "sub=file"])]
+    {
+        let (dir, site) = (temp_dir(), || FtpConfig::new().file("/d/a", "a"));
+        let server = start_server(site().file("/d/sub/x", "x"));
         mirror_directory(&server, dir.path(), "").assert_exit(0);
-        let site = if is_file {
-            FtpConfig::new().file("/d/sub", "file")
-        } else {
-            FtpConfig::new().file("/d/sub/x", "x")
-        };
+        let site = if is_file { site().file("/d/sub", "file") } else { site().file("/d/sub/x", "x") };
         let server = start_server(site.on("MLSD", FtpAction::Data(listing.into())));
         let result = mirror_directory(&server, dir.path(), "--delete");
         assert_eq!((result.exit, &*list_tree(dir.path())), (exit, &*owned(expected)), "{}", result.stderr);
