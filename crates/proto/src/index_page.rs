@@ -172,6 +172,9 @@ impl IndexPage {
     fn handle_start_tag(&mut self, tag: &StartTag<()>) -> Option<Entry> {
         let value =
             |name: &str| tag.attributes.get(name.as_bytes()).map(|value| reference_text(value).into_owned());
+        if let Some(reference) = reference_attribute(&tag.name).and_then(value) {
+            self.other_links.add_reference(&reference);
+        }
         match &**tag.name {
             b"a" => {
                 self.is_in_link = true;
@@ -363,6 +366,16 @@ impl Iterator for IndexPage {
                 return Some(entry);
             }
         }
+    }
+}
+
+/// Returns the attribute with the reference of an element that is no link of a listing, but may name a file.
+const fn reference_attribute(element: &[u8]) -> Option<&'static str> {
+    match element {
+        b"area" | b"link" => Some("href"),
+        b"form" => Some("action"),
+        b"embed" | b"frame" | b"iframe" => Some("src"),
+        _ => None,
     }
 }
 

@@ -41,6 +41,12 @@ impl OtherLinks {
         values.for_each(|(_, value)| self.add_last_part(value));
     }
 
+    /// Adds the name in the reference of another element than a link.
+    pub(super) fn add_reference(&mut self, reference: &str) {
+        let (path, _) = split_reference(reference);
+        self.add(&last_part(path));
+    }
+
     /// Adds to the text of the open link.
     pub(super) fn read_text(&mut self, text: &[u8]) {
         if let Some(open) = &mut self.text {
@@ -76,12 +82,9 @@ impl OtherLinks {
     }
 
     fn add_last_part(&mut self, path: &str) {
-        let decoded = PercentEncoded::from(path).decode().into_owned();
-        let end = decoded.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
-        if let Some(name) = decoded[..end].rsplit(|byte| *byte == b'/').next() {
-            self.add(name);
-            self.own_names.push(name.to_vec());
-        }
+        let name = last_part(path);
+        self.add(&name);
+        self.own_names.push(name);
     }
 
     fn add(&mut self, name: &[u8]) {
@@ -96,6 +99,13 @@ impl OtherLinks {
             self.names.push(name.to_vec());
         }
     }
+}
+
+/// Returns the last segment of a path, decoded, without a slash at its end.
+fn last_part(path: &str) -> Vec<u8> {
+    let decoded = PercentEncoded::from(path).decode().into_owned();
+    let end = decoded.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+    decoded[..end].rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec()
 }
 
 /// Splits a reference into its path and its query, without its fragment.

@@ -380,6 +380,10 @@ fn links_that_are_no_entries_may_stand_for_their_texts_and_last_parts() {
         ("<a href='?f=a'><b>x</b>", &["a"]),
         ("<a onclick='load()'>x</a>", &["x"]),
         ("<base href='http://other/'><a href=a>x</a>", &["a", "x"]),
+        (
+            "<link rel=item href='a'><area href='/d/b?x'><form action='get/c'><iframe src='d/'></iframe></form>",
+            &["a", "b", "c", "d"],
+        ),
     ] {
         assert_eq!(names_of_other_links(page).expect("names"), expected, "{page}");
     }
