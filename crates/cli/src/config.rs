@@ -184,7 +184,7 @@ fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
     }
     let (word, rest) = line.split_at(line.find(char::is_whitespace).unwrap_or(line.len()));
     if let Some(options) = ShortOptions::of(word) {
-        return short_arguments(word, &options, parse_value(rest.trim_start())?);
+        return short_arguments(word, &options, parse_value(without_separator(rest.trim_start()))?);
     }
     let end = line.find(|character: char| character.is_whitespace() || "=:".contains(character));
     let (name, rest) = line.split_at(end.unwrap_or(line.len()));
@@ -206,6 +206,12 @@ fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
         (name, Some(value)) => vec![format!("--{}={value}", name.trim_start_matches('-')).into()],
         (name, None) => vec![format!("--{name}").into()],
     })
+}
+
+/// Removes `=` or `:` and spaces before the value of a short option. Without spaces, it is part of the value, as in `-d =x`.
+fn without_separator(text: &str) -> &str {
+    let value = text.strip_prefix(['=', ':']).filter(|value| value.starts_with(char::is_whitespace));
+    value.map_or(text, str::trim_start)
 }
 
 /// Returns the arguments of a line that begins with short options. `value` follows their word.
@@ -267,6 +273,12 @@ mod tests {
     }
 
     #[test]
+    fn byte_order_mark_at_the_start_is_ignored() {
+        let lines = read_lines("\u{feff}silent\n".as_bytes(), Path::new("f")).expect("lines");
+        assert_eq!(arguments(lines), ["--silent"]);
+    }
+
+    #[test]
     fn dashes_without_a_name_are_an_error_of_their_line() {
         for line in ["--", " -- ", "-- silent", "--=1", "--:\"\"", "-", "-=x", "- x", "=", ":", "=x"] {
             let text = format!("silent\n{line}\nsilent\n");
@@ -298,6 +310,8 @@ mod tests {
             ("-m=10", &["-m=10"]),
             ("-ume:secret", &["-ume:secret"]),
             ("-d =x", &["-d", "=x"]),
+            ("-m = 10", &["-m", "10"]),
+            ("-m : \"10\"", &["-m", "10"]),
             ("-su me:secret", &["-su", "me:secret"]),
             ("header = \"X-Own: a \\\"b\\\" \\\\ \\t\"", &["--header=X-Own: a \"b\" \\ \t"]),
             ("data = -x", &["--data=-x"]),

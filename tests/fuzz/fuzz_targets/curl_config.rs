@@ -198,7 +198,13 @@ fn with_dashes(arguments: &[OsString]) -> Option<String> {
 
 fn with_colon(arguments: &[OsString]) -> Option<String> {
     let (option, value) = parts(arguments)?;
-    Some(value.map_or(format!("# comment\n{option}\n"), |value| format!("\n{option}:{}\n", escaped(&value))))
+    // After a letter without a space, a colon is part of the value.
+    let colon = if option.starts_with('-') { " : " } else { ":" };
+    Some(
+        value.map_or(format!("# comment\n{option}\n"), |value| {
+            format!("\n{option}{colon}{}\n", escaped(&value))
+        }),
+    )
 }
 
 /// Creates a directory, in memory if the system has a file system there: files on a disk make the target slow.
