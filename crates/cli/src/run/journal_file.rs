@@ -326,8 +326,8 @@ fn seconds_after_listed(listed: i64, modified: i64) -> Option<i64> {
 }
 
 /// Returns `true` if the object was modified so recently that a second change within the same minute would not show in
-/// a listing whose times are rounded to minutes, or one of the same day in a listing of days. If the server states no time, the listed one decides, which may be in
-/// any time zone.
+/// a listing whose times are rounded to minutes, or one on the same day in a listing of days. If the server states no
+/// time, the listed one decides, which may be in any time zone.
 fn is_recent(entry: &FileEntry, meta: &Meta) -> bool {
     let now =
         SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|now| i64::try_from(now.as_secs()).ok());

@@ -18,10 +18,10 @@ use crate::run::metadata::{reject_listing, request_metadata};
 use crate::run::transfer::{record_redirect, with_observer};
 
 impl MirrorWalker {
-    /// Asks the server whether an entry is a directory, if this must be known before the transfer: an entry of an index
-    /// page, and an FTP file whose local path is a directory, which is removed only if the server sends the file. Returns `true` if no file is to be fetched: the server redirects the entry to its URL with a slash, or the entry
-    /// is wanted only if it is a directory. Otherwise the entry is a file, and with `--delete` a local directory at its
-    /// path is removed, unless the entry was redirected and may be a directory elsewhere.
+    /// Asks the server whether an entry is a directory, if this must be known before the transfer. Returns `true` if no
+    /// file is to be fetched: the server redirects the entry of an index page to its URL with a slash, or the entry is
+    /// wanted only if it is a directory. Otherwise the entry is a file, and with `--delete` a local directory at its path
+    /// is removed, unless the response may be a page about a directory. Over FTP, the server must send the file first.
     ///
     /// # Errors
     /// The error of the request. The kind of the entry is unknown then, so that nothing is deleted.
@@ -59,12 +59,12 @@ impl MirrorWalker {
         if record_redirect(transfer, &meta, report) {
             return Ok(true);
         }
-        let is_elsewhere = entry.may_be_directory_elsewhere(&meta) || may_be_another_page(entry, &meta);
+        let is_elsewhere = entry.may_be_directory_elsewhere(&meta);
         if entry.is_excluded_file && is_elsewhere {
             let words = format!("skipped: the server redirects it to {}", meta.url.redacted());
             self.print_note(&entry.url.redacted().to_string(), &words, run);
         }
-        let is_file = !entry.is_excluded_file && !is_elsewhere;
+        let is_file = !entry.is_excluded_file && !is_elsewhere && !may_be_another_page(entry, &meta);
         if is_file && !is_dry_run {
             self.set_kind(&entry.path, false);
             self.remove_entry_of_other_kind(&entry.path, false, run, job);
