@@ -1,4 +1,4 @@
-//! What the option groups of a command line (`--next`) share.
+//! The cookies, logs and files that the option groups of a command line (`--next`) share.
 
 use std::path::PathBuf;
 

@@ -181,8 +181,7 @@ impl Pagination {
             }
             b"meta" => {
                 let is_refresh = value(b"http-equiv").is_some_and(|name| name == "refresh");
-                self.is_found |=
-                    is_refresh && value(b"content").is_some_and(|content| content.contains("url"));
+                self.is_found |= is_refresh && value(b"content").is_some_and(|content| has_target(&content));
             }
             b"script" | b"style" | b"template" => self.ignored_elements += 1,
             b"div" | b"nav" | b"ol" | b"section" | b"ul" => {
@@ -259,6 +258,13 @@ fn is_page_label(text: &str) -> bool {
         || has(&DIRECTIONS)
         || has(&["page", "pages"]) && words().any(is_digits)
         || has(&["all"]) && has(&["show", "see", "view"])
+}
+
+/// Returns `true` if the value of a refresh has a URL after the time: `0; url=x`, `0;?p=2`.
+fn has_target(content: &str) -> bool {
+    let target =
+        content.trim_start_matches(|letter: char| letter.is_ascii_digit() || ".,; \t".contains(letter));
+    !target.is_empty()
 }
 
 /// Returns `true` for a word in any language and an arrow to the right: `2 \u{203a}`.

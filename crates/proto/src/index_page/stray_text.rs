@@ -38,6 +38,9 @@ const ERROR_MESSAGES: [&str; 6] = [
     "Internal Server Error",
 ];
 
+/// The number of letters of the shortest of these.
+const MIN_ERROR_LETTERS: usize = 9;
+
 /// A list of entries that has no end yet.
 struct List {
     kind: ListKind,
@@ -187,7 +190,7 @@ impl StrayText {
         // PHP writes `<b>Warning</b>:  MESSAGE in <b>FILE</b> on line <b>NUMBER</b>`, or the same without tags.
         let is_blank = text.trim().is_empty();
         self.is_found |= self.seen_html_end && !is_blank;
-        self.is_found |= text.trim() == "on line" || ERROR_MESSAGES.iter().any(|part| text.contains(part));
+        self.is_found |= text.trim() == "on line" || has_error_message(text);
         let Some(list) = self.lists.last_mut() else { return };
         if list.kind != ListKind::Lines {
             list.add_text(text);
@@ -200,6 +203,13 @@ impl StrayText {
             list.add_text(line);
         }
     }
+}
+
+/// Returns `true` if the text contains one of [`ERROR_MESSAGES`]. The texts beside most entries have too few letters, so
+/// they are not searched.
+fn has_error_message(text: &str) -> bool {
+    let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
+    letters >= MIN_ERROR_LETTERS && ERROR_MESSAGES.iter().any(|part| text.contains(part))
 }
 
 impl List {

@@ -9,8 +9,8 @@ use crate::run::delete_extraneous::ListedNames;
 
 /// The listed names of a mirror. A directory without names keeps all its files.
 ///
-/// What happens to the entries later shows whether a listing is true: the names may belong to error messages, or be
-/// distorted.
+/// A listing may contain error messages instead of names, or distorted names. The transfers of its entries show that:
+/// they succeed ([`Self::confirm`]) or fail ([`Self::add_failure`]).
 #[derive(Default)]
 pub(super) struct CompleteListings {
     names: RefCell<ListedNames>,

@@ -44,6 +44,8 @@ fn signs_of_other_pages_show_that_entries_may_be_missing() {
         "<div class='Pagination'></div>",
         "<meta http-equiv=Refresh content='0;url=?p=2'>",
         "<meta http-equiv=refresh content='2; URL=/d/part2/'>",
+        "<meta http-equiv=refresh content='0;?p=2'>",
+        "<meta http-equiv=refresh content='5, part2/'>",
         // Other languages.
         "<a href='list/2'>Weiter</a>",
         "<a href='list/2'>Suivant &raquo;</a>",
@@ -109,6 +111,7 @@ fn other_links_and_texts_are_no_signs_of_other_pages() {
         "<script>document.write('Page 1 of 2')</script>",
         "<form><input name=q><input type=submit value=Search><button>Go</button></form>",
         "<div class='context nextgen' id=listing></div>",
+        "<meta http-equiv=refresh content='30'><meta name=x content='url'>",
     ] {
         assert_eq!(page_with(after).missing_part(), None, "{after}");
     }
