@@ -15,8 +15,6 @@ use tokio::task::LocalSet;
 
 use super::context::Run;
 use super::copies;
-use super::delete_extraneous::delete_extraneous;
-use super::delete_leftovers::delete_leftovers;
 use super::expansion::{Expansion, expand};
 use super::failures::{may_be_other_kind, may_try_alternative, print_failure};
 use super::notes::{note_unusable_checksum, shown_url};
@@ -252,53 +250,11 @@ impl Batch {
 
     /// Deletes extraneous files (`mirror --delete`) after all listings. Returns the number of deleted files.
     fn delete(&self) -> Result<u64, Error> {
-        let run = &*self.run;
-        let (Some(mirror), Some(journal), Some(walker)) = (&run.mirror, &run.journal, &self.queue.walker)
-        else {
-            return Ok(0);
-        };
-        if !mirror.deletes || self.queue.is_stopped() {
-            return Ok(0);
-        }
-        if walker.has_ordinary_pages() {
-            let text = "--delete deletes nothing: the server sent ordinary pages instead of listings, which may not link to all files";
-            self.print_note(&mirror.start.redacted().to_string(), text);
-            return Ok(0);
-        }
-        let (names, url_prefix) = (walker.take_listed_names(run, mirror), mirror.url_prefix());
-        let mut earlier = journal.journal().borrow_mut();
-        let (deleted, kept) =
-            delete_extraneous(&mirror.directory, &mut earlier, &names, |parent, name, path| {
-                self.delete_file(path, || parent.remove_file(name))
-            })?;
-        let leftovers = delete_leftovers(&mirror.directory, &names, &url_prefix, |parent, name, path| {
-            self.delete_file(path, || parent.remove_leftover(name, &url_prefix))
-        })?;
-        if kept > 0 {
-            let text =
-                format!("kept {kept} files that are no longer listed, because they were changed locally");
-            self.print_note(&mirror.directory.display().to_string(), &text);
-        }
-        Ok(deleted + leftovers + walker.deleted())
-    }
-
-    /// Deletes a file of a mirror with `remove` and reports it; with `--dry-run`, only prints its path.
-    fn delete_file(&self, path: &str, remove: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
-        if self.run.options.is_dry_run {
-            return render::dry_run::print_delete(path, self.run.options.format);
-        }
-        remove()?;
-        self.report_deleted(path);
-        Ok(())
-    }
-
-    /// Reports a deleted file to `--events`, and with `-v` to the user.
-    fn report_deleted(&self, path: &str) {
-        if let Some(events) = &self.run.events {
-            events.deleted(path);
-        }
-        if self.run.log.verbose > 0 {
-            self.print_note(path, "deleted, because it is no longer listed");
+        match (&self.run.mirror, &self.queue.walker) {
+            (Some(mirror), Some(walker)) if mirror.deletes && !self.queue.is_stopped() => {
+                walker.delete(&self.run, mirror)
+            }
+            _ => Ok(0),
         }
     }
 

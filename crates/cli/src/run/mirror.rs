@@ -2,6 +2,7 @@
 //! last directory.
 
 mod complete_listings;
+mod deletions;
 mod earlier_run;
 mod other_links;
 mod redirected;
@@ -23,7 +24,6 @@ use tokio::sync::Notify;
 use self::complete_listings::CompleteListings;
 use super::checksum::must_check_existing;
 use super::context::Run;
-use super::delete_extraneous::ListedNames;
 use super::directory_listing::{fetch_listing, is_unlisted_earlier_entry, why_untrusted};
 use super::file_queue::{FileQueue, transfer_of};
 use super::output::{current_file, keep};
@@ -179,23 +179,6 @@ impl MirrorWalker {
     /// directory, or require user input (forms, searches, sessions).
     pub(super) const fn outside_tree(&self) -> u64 {
         self.outside_tree.get()
-    }
-
-    /// Returns `true` if the server sent an ordinary page instead of a listing.
-    pub(super) fn has_ordinary_pages(&self) -> bool {
-        self.pages.has_ordinary_pages()
-    }
-
-    /// Takes the names in the completely listed directories. Prints a note for a directory of which no listed entry
-    /// exists.
-    pub(super) fn take_listed_names(&self, run: &Run, job: &MirrorJob) -> ListedNames {
-        let (names, kept) = self.complete_listings.take();
-        for directory in kept {
-            let words =
-                "--delete keeps all files of this directory: no entry of its listing could be fetched";
-            self.print_note(&job.directory.join(directory).display().to_string(), words, run);
-        }
-        names
     }
 
     /// Queues an entry of unknown kind as a directory, after a fetch as a file failed. Returns `false` if the entry is

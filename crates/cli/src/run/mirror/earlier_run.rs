@@ -71,9 +71,4 @@ impl MirrorWalker {
     fn forget_kind(&self, path: &str) {
         self.complete_listings.set_kind(path, |_| None);
     }
-
-    /// Returns the number of local files that were deleted because an entry has changed its kind.
-    pub(in crate::run) const fn deleted(&self) -> u64 {
-        self.deleted.get()
-    }
 }

@@ -1,0 +1,80 @@
+//! The end of a run with `--delete`: deletes the files that the server no longer lists, and reports them.
+
+use fetch_url::Error;
+
+use super::MirrorWalker;
+use crate::job::MirrorJob;
+use crate::render;
+use crate::run::context::Run;
+use crate::run::delete_extraneous::{ListedNames, delete_extraneous};
+use crate::run::delete_leftovers::delete_leftovers;
+
+impl MirrorWalker {
+    /// Deletes extraneous files and temporary files after all listings. Returns the number of files that the run deleted.
+    pub(in crate::run) fn delete(&self, run: &Run, job: &MirrorJob) -> Result<u64, Error> {
+        let Some(journal) = &run.journal else { return Ok(0) };
+        if self.has_ordinary_pages() {
+            let text = "--delete deletes nothing: the server sent ordinary pages instead of listings, which may not link to all files";
+            print_note(&job.start.redacted().to_string(), text, run);
+            return Ok(0);
+        }
+        let (names, url_prefix) = (self.take_listed_names(run, job), job.url_prefix());
+        let mut earlier = journal.journal().borrow_mut();
+        let (deleted, kept) =
+            delete_extraneous(&job.directory, &mut earlier, &names, |parent, name, path| {
+                delete_file(path, || parent.remove_file(name), run)
+            })?;
+        let leftovers = delete_leftovers(&job.directory, &names, &url_prefix, |parent, name, path| {
+            delete_file(path, || parent.remove_leftover(name, &url_prefix), run)
+        })?;
+        if kept > 0 {
+            let text =
+                format!("kept {kept} files that are no longer listed, because they were changed locally");
+            print_note(&job.directory.display().to_string(), &text, run);
+        }
+        Ok(deleted + leftovers + self.deleted.get())
+    }
+
+    /// Returns `true` if the server sent an ordinary page instead of a listing.
+    pub(super) fn has_ordinary_pages(&self) -> bool {
+        self.pages.has_ordinary_pages()
+    }
+
+    /// Takes the names in the completely listed directories. Prints a note for a directory of which no listed entry
+    /// exists.
+    fn take_listed_names(&self, run: &Run, job: &MirrorJob) -> ListedNames {
+        let (names, kept) = self.complete_listings.take();
+        for directory in kept {
+            let words =
+                "--delete keeps all files of this directory: no entry of its listing could be fetched";
+            self.print_note(&job.directory.join(directory).display().to_string(), words, run);
+        }
+        names
+    }
+}
+
+/// Deletes a file of a mirror with `remove` and reports it; with `--dry-run`, only prints its path.
+fn delete_file(path: &str, remove: impl FnOnce() -> Result<(), Error>, run: &Run) -> Result<(), Error> {
+    if run.options.is_dry_run {
+        return render::dry_run::print_delete(path, run.options.format);
+    }
+    remove()?;
+    report_deleted(path, run);
+    Ok(())
+}
+
+/// Reports a deleted file to `--events`, and with `-v` to the user.
+fn report_deleted(path: &str, run: &Run) {
+    if let Some(events) = &run.events {
+        events.deleted(path);
+    }
+    if run.log.verbose > 0 {
+        print_note(path, "deleted, because it is no longer listed", run);
+    }
+}
+
+fn print_note(subject: &str, text: &str, run: &Run) {
+    if !run.log.is_silent {
+        run.progress.suspend_while(|| render::print_note_for(subject, text, run.options.format));
+    }
+}
