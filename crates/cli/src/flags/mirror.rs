@@ -47,6 +47,12 @@ pub struct TreeFlags {
     /// empty, refused or redirected.
     #[arg(long, help_heading = "Mirror")]
     pub delete: bool,
+    /// Maximum number of files that --delete removes
+    ///
+    /// If more files are no longer listed, they are kept, and the exit status is 63. By default,
+    /// --delete removes up to 10 files, or up to half of the files of the mirror.
+    #[arg(long, help_heading = "Mirror", value_name = "N", allow_negative_numbers = true)]
+    pub max_delete: Option<u64>,
     /// Copy one page and the files that a browser loads with it
     ///
     /// Images, style sheets, scripts and fonts on the server of the page are copied, also those outside

@@ -45,6 +45,8 @@ pub(crate) struct MirrorJob {
     pub(crate) rules: TreeRules,
     /// Deletes files that are no longer listed (`--delete`).
     pub(crate) deletes: bool,
+    /// The maximum number of files to delete (`--max-delete`).
+    pub(crate) max_delete: Option<u64>,
     /// The options of requests for listings.
     listing_options: FetchOptions,
 }
@@ -97,6 +99,9 @@ impl Invocation {
         let reason = "`fetch-url mirror --help` lists the options that apply";
         reject_options(SINGLE_OBJECT_OPTIONS, &fetch, given, "mirror", reason)?;
         let mut positionals = std::mem::take(&mut fetch.urls).into_iter();
+        if tree.max_delete.is_some() && !tree.delete {
+            return Err(usage_error("--max-delete needs --delete"));
+        }
         let Some(url) = positionals.next() else { return Err(usage_error("no URL was given")) };
         let directory = positionals.next().map(PathBuf::from);
         if positionals.next().is_some() {
@@ -136,6 +141,7 @@ impl Invocation {
             directory,
             rules,
             deletes: tree.delete,
+            max_delete: tree.max_delete,
         };
         let parallel_max_given = given.contains("parallel_max");
         let parallel = match (job.is_news(), fetch.parallel || parallel_max_given) {

@@ -11,38 +11,68 @@ use fetch_url::mirror::{DirHandle, Finished, Journal};
 /// The names in completely listed directories, and whether they are directories, if known.
 pub(super) type ListedNames = HashMap<String, HashMap<String, Option<bool>>>;
 
-/// Deletes each file that the journal contains, that is unchanged, and that the server no longer lists; then its empty
-/// parent directories. `remove` gets the directory, the name and the path of each file; it may keep the file. Returns the
-/// number of these files, and the number of files that were kept because they changed.
-pub(super) fn delete_extraneous(
-    directory: &Path,
-    journal: &mut Journal,
-    listed: &ListedNames,
-    mut remove: impl FnMut(&DirHandle, &str, &str) -> Result<(), Error>,
-) -> Result<(u64, u64), Error> {
-    let (mut deleted, mut kept) = (0, 0);
-    let mut spellings = OtherSpellings::new(directory);
-    // Deepest paths first, so that directories are empty when they are removed.
-    for (path, finished) in journal.finished()?.iter().rev() {
-        if !is_inside_mirror(path) || !is_extraneous(path, false, listed) {
-            continue;
-        }
-        let Some((parent, name)) = open_parent(directory, path) else { continue };
-        if spellings.is_listed(path, listed) {
-            continue;
-        }
-        match parent.file_metadata(name).map(|file| finished.is_unchanged(&file)) {
-            None => continue,
-            Some(false) => {
-                kept += 1;
+/// The files that an earlier run fetched, that are unchanged, and that the server no longer lists.
+#[derive(Debug, Default)]
+pub(super) struct Extraneous {
+    /// Their paths, the deepest first, so that directories are empty when they are removed.
+    files: Vec<(String, Finished)>,
+    /// The number of files that are no longer listed, but were changed locally.
+    pub(super) changed: u64,
+    /// The number of recorded files that are still listed, or in directories that were not listed completely.
+    pub(super) remaining: u64,
+}
+
+impl Extraneous {
+    /// Finds the extraneous files that the journal contains.
+    pub(super) fn find(directory: &Path, journal: &mut Journal, listed: &ListedNames) -> Result<Self, Error> {
+        let mut extraneous = Self::default();
+        let mut spellings = OtherSpellings::new(directory);
+        for (path, finished) in journal.finished()?.into_iter().rev() {
+            if !is_inside_mirror(&path) {
                 continue;
             }
-            Some(true) => remove(&parent, name, path)?,
+            if !is_extraneous(&path, false, listed) {
+                extraneous.remaining += 1;
+                continue;
+            }
+            let Some((parent, name)) = open_parent(directory, &path) else { continue };
+            let is_unchanged = parent.file_metadata(name).map(|file| finished.is_unchanged(&file));
+            match is_unchanged {
+                Some(_) if spellings.is_listed(&path, listed) => extraneous.remaining += 1,
+                Some(true) => extraneous.files.push((path, finished)),
+                Some(false) => extraneous.changed += 1,
+                None => {}
+            }
         }
-        deleted += 1;
-        remove_empty_parents(directory, path, listed);
+        Ok(extraneous)
     }
-    Ok((deleted, kept))
+
+    /// Returns the number of files.
+    pub(super) const fn count(&self) -> u64 {
+        self.files.len() as u64
+    }
+
+    /// Deletes the files that are still unchanged, then their empty parent directories. `remove` gets the directory, the
+    /// name and the path of each file; it may keep the file.
+    pub(super) fn delete(
+        &mut self,
+        directory: &Path,
+        listed: &ListedNames,
+        mut remove: impl FnMut(&DirHandle, &str, &str) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut changed = 0;
+        for (path, finished) in &self.files {
+            let Some((parent, name)) = open_parent(directory, path) else { continue };
+            if parent.file_metadata(name).is_some_and(|file| finished.is_unchanged(&file)) {
+                remove(&parent, name, path)?;
+                remove_empty_parents(directory, path, listed);
+            } else {
+                changed += 1;
+            }
+        }
+        self.changed += changed;
+        Ok(())
+    }
 }
 
 /// Returns the local file or directory at `path`, which is to be deleted because the server now has the other kind there;
@@ -129,6 +159,11 @@ pub(super) struct LocalTree {
 }
 
 impl LocalTree {
+    /// Returns the number of files, without temporary files.
+    pub(super) const fn file_count(&self) -> u64 {
+        self.files.len() as u64
+    }
+
     /// Deletes the files and directories. Returns the number of files, or `None` if something could not be deleted.
     pub(super) fn remove(&self, directory: &Path, url_prefix: &str) -> Option<u64> {
         for path in &self.leftovers {
@@ -279,12 +314,13 @@ mod tests {
         }
         let listed = listed(&[("", &["\u{c4}", "\u{c9}/", "1"]), ("\u{c9}", &["1"])]);
         let mut deleted = Vec::new();
-        let result = delete_extraneous(dir.path(), &mut journal, &listed, |_, _, path| {
+        let mut found = Extraneous::find(dir.path(), &mut journal, &listed).expect("no error");
+        let result = found.delete(dir.path(), &listed, |_, _, path| {
             deleted.push(path.to_owned());
             Ok(())
         });
-        assert_eq!(result.expect("no error"), (1, 0));
-        assert_eq!(deleted, ["\u{f6}"]);
+        result.expect("no error");
+        assert_eq!((deleted, found.changed, found.remaining), (vec!["\u{f6}".to_owned()], 0, 2));
     }
 
     #[test]
@@ -297,9 +333,27 @@ mod tests {
         journal.add("d/gone", "", "", &fs::metadata(at("d/gone")).expect("metadata")).expect("a line");
         fs::remove_dir_all(at("d")).expect("removed");
         let listed = listed(&[("", &["d/"]), ("d", &["x"])]);
-        let deleted = delete_extraneous(dir.path(), &mut journal, &listed, |_, _, _| Ok(()));
-        assert_eq!(deleted.expect("no error"), (0, 0));
+        let found = Extraneous::find(dir.path(), &mut journal, &listed).expect("no error");
+        assert_eq!((found.count(), found.changed, found.remaining), (0, 0, 0));
         assert!(!at("d").exists());
+    }
+
+    #[test]
+    fn file_that_changes_before_its_deletion_is_kept() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| dir.path().join(name);
+        let mut journal = Journal::open(&at("journal"), "x", true).expect("a journal");
+        for name in ["a", "b"] {
+            fs::write(at(name), name).expect("a file");
+            journal.add(name, "", "", &fs::metadata(at(name)).expect("metadata")).expect("a line");
+        }
+        let listed = listed(&[("", &["c"])]);
+        let mut found = Extraneous::find(dir.path(), &mut journal, &listed).expect("no error");
+        fs::write(at("a"), "changed").expect("a file");
+        let result = found.delete(dir.path(), &listed, |parent, name, _| parent.remove_file(name));
+        result.expect("no error");
+        assert_eq!((found.count(), found.changed), (2, 1));
+        assert!(at("a").exists() && !at("b").exists());
     }
 
     #[test]
@@ -323,11 +377,13 @@ mod tests {
         fs::write(at("changed"), "otherwise").expect("a file");
         let listed = listed(&[("", &["stays", "outside/"])]);
         let mut names = Vec::new();
-        let deleted = delete_extraneous(dir.path(), &mut journal, &listed, |parent, name, path| {
+        let mut found = Extraneous::find(dir.path(), &mut journal, &listed).expect("no error");
+        let result = found.delete(dir.path(), &listed, |parent, name, path| {
             names.push(path.to_owned());
             parent.remove_file(name)
         });
-        assert_eq!((deleted.expect("deleted"), names.len()), ((1, 1), 1));
+        result.expect("deleted");
+        assert_eq!((names.len(), found.count(), found.changed, found.remaining), (1, 1, 1, 1));
         for (name, expected) in
             [("stays", true), ("d", false), ("changed", true), ("mine", true), ("outside/x", true)]
         {

@@ -2,6 +2,7 @@
 //! last directory.
 
 mod complete_listings;
+mod deletion_limit;
 mod deletions;
 mod earlier_run;
 mod other_links;
@@ -22,6 +23,7 @@ use fetch_url_proto::PageLink;
 use tokio::sync::Notify;
 
 use self::complete_listings::CompleteListings;
+use self::deletion_limit::DeletionLimit;
 use super::checksum::must_check_existing;
 use super::context::Run;
 use super::directory_listing::{fetch_listing, is_unlisted_earlier_entry, why_untrusted};
@@ -57,6 +59,7 @@ pub(super) struct MirrorWalker {
     earlier_files: OnceCell<BTreeMap<String, Finished>>,
     /// The number of local files that were deleted because an entry has changed its kind.
     deleted: Cell<u64>,
+    deletion_limit: DeletionLimit,
     unchanged: Cell<u64>,
     /// The number of entries on other servers or outside the start directory, and of those that require user input.
     outside_tree: Cell<u64>,
@@ -84,6 +87,7 @@ impl MirrorWalker {
             complete_listings: CompleteListings::default(),
             earlier_files: OnceCell::new(),
             deleted: Cell::new(0),
+            deletion_limit: DeletionLimit::new(job.max_delete),
             unchanged: Cell::new(0),
             outside_tree: Cell::new(0),
             other_links: Cell::default(),

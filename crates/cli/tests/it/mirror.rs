@@ -17,6 +17,7 @@ mod limits;
 mod listed_sizes;
 mod listed_times;
 mod local;
+mod max_delete;
 mod news;
 mod own_pages;
 mod page_requisites;

@@ -6,7 +6,7 @@ use super::MirrorWalker;
 use crate::job::MirrorJob;
 use crate::render;
 use crate::run::context::Run;
-use crate::run::delete_extraneous::{ListedNames, delete_extraneous};
+use crate::run::delete_extraneous::{Extraneous, ListedNames};
 use crate::run::delete_leftovers::delete_leftovers;
 
 impl MirrorWalker {
@@ -19,20 +19,25 @@ impl MirrorWalker {
             return Ok(0);
         }
         let (names, url_prefix) = (self.take_listed_names(run, job), job.url_prefix());
-        let mut earlier = journal.journal().borrow_mut();
-        let (deleted, kept) =
-            delete_extraneous(&job.directory, &mut earlier, &names, |parent, name, path| {
+        let mut extraneous = Extraneous::find(&job.directory, &mut journal.journal().borrow_mut(), &names)?;
+        let is_permitted = self.deletion_limit.permits(extraneous.count(), extraneous.remaining);
+        // A dry run shows also the files that exceed the limit.
+        if is_permitted || run.options.is_dry_run {
+            extraneous.delete(&job.directory, &names, |parent, name, path| {
                 delete_file(path, || parent.remove_file(name), run)
             })?;
+        }
+        self.deletion_limit.check()?;
         let leftovers = delete_leftovers(&job.directory, &names, &url_prefix, |parent, name, path| {
             delete_file(path, || parent.remove_leftover(name, &url_prefix), run)
         })?;
-        if kept > 0 {
+        let changed = extraneous.changed;
+        if changed > 0 {
             let text =
-                format!("kept {kept} files that are no longer listed, because they were changed locally");
+                format!("kept {changed} files that are no longer listed, because they were changed locally");
             print_note(&job.directory.display().to_string(), &text, run);
         }
-        Ok(deleted + leftovers + self.deleted.get())
+        Ok(extraneous.count() + leftovers + self.deleted.get())
     }
 
     /// Returns `true` if the server sent an ordinary page instead of a listing.

@@ -32,7 +32,7 @@ impl MirrorWalker {
     }
 
     /// With `--delete`, removes the local file or directory whose path is needed for an entry that has changed its
-    /// kind. If something in the directory must stay, all of it stays. With `--dry-run`, everything stays, and the files
+    /// kind. If something in the directory must stay, or the limit is exceeded, all of it stays. With `--dry-run`, everything stays, and the files
     /// that would be removed are printed at the end of the run.
     pub(super) fn remove_entry_of_other_kind(
         &self,
@@ -58,12 +58,20 @@ impl MirrorWalker {
         );
         let removed = match run.options.is_dry_run {
             true => found.map(|_| 0),
-            false => found.and_then(|tree| tree.remove(&job.directory, &url_prefix)),
+            false => found
+                .filter(|tree| self.may_delete(tree.file_count(), run))
+                .and_then(|tree| tree.remove(&job.directory, &url_prefix)),
         };
         match removed {
             Some(deleted) => self.deleted.set(self.deleted.get() + deleted),
             None => self.forget_kind(path),
         }
+    }
+
+    /// Returns `true` if the limit allows that `files` of the files of earlier runs are deleted.
+    fn may_delete(&self, files: u64, run: &Run) -> bool {
+        let earlier = self.earlier_files(run).len() as u64;
+        self.deletion_limit.permits(files, earlier.saturating_sub(self.deleted.get() + files))
     }
 
     /// Records that the kind of a listed entry is unknown, so that `--delete` keeps everything that an earlier run left
