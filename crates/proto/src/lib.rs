@@ -89,6 +89,7 @@ mod html_tokens;
 pub mod http_date;
 #[cfg(feature = "html")]
 mod index_page;
+mod listing_counts;
 mod machine;
 pub mod metalink;
 pub mod nntp;
@@ -109,6 +110,7 @@ pub use entry::{Details, Entry, EntryKind, Head, OtherLinkCounts};
 pub use forbidden::{ForbiddenByte, ForbiddenSet};
 #[cfg(feature = "html")]
 pub use index_page::IndexPage;
+pub use listing_counts::ListingCounts;
 pub use machine::{Event, Machine, Step};
 #[cfg(feature = "html")]
 pub use page_links::HtmlLinks;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use fetch_url_core::Url;
-use fetch_url_proto::{Entry, OtherLinkCounts};
+use fetch_url_proto::{Details, Entry, ListingCounts, OtherLinkCounts};
 
 use super::retry::RetryState;
 use super::settings::Settings;
@@ -111,6 +111,21 @@ const fn has_success_status(meta: &Meta) -> bool {
     !matches!((&meta.url, meta.status), (Url::Http(_), Some(status)) if status != 200 && status != 203)
 }
 
+/// Returns `true` if an information line of a gopher menu states that the menu lacks items: `Showing 1-2 of 3`.
+fn have_partial_counts(entries: &[Entry]) -> bool {
+    let mut counts = ListingCounts::default();
+    let mut items = 0;
+    for entry in entries {
+        match &entry.details {
+            Details::MenuItem(item, _) if item.gtype == b'i' => {
+                counts.read(&String::from_utf8_lossy(&item.name))
+            }
+            _ => items += 1,
+        }
+    }
+    counts.are_partial(items)
+}
+
 /// Returns the result of a listing that was read to its end.
 fn finished_listing(
     request: &Request,
@@ -142,6 +157,7 @@ fn finished_listing(
     let is_complete = is_proven
         && has_all_names
         && !entries.is_empty()
+        && !have_partial_counts(&entries)
         && is_same_directory(&meta.url, request.url())
         && has_success_status(&meta);
     DirectoryListing {

@@ -1,14 +1,12 @@
 //! Signs that an index page is one of several pages of a listing, so that it does not have all entries.
 
-mod page_counts;
-
 use std::borrow::Cow;
 
 use html5gum::StartTag;
 use html5gum::emitters::default::Token;
-use page_counts::PageCounts;
 
 use super::stray_text::is_link_text;
+use crate::ListingCounts;
 use crate::html_tokens::text_of;
 
 /// The maximum number of bytes of the text of a link or button that is compared.
@@ -94,7 +92,7 @@ const LABEL_ATTRIBUTES: [&[u8]; 2] = [b"aria-label", b"title"];
 #[derive(Default)]
 pub(super) struct Pagination {
     is_found: bool,
-    counts: PageCounts,
+    counts: ListingCounts,
     /// The text of the link, button or option that is being read. The buffer is used again for the next one.
     label: String,
     /// The other texts of this link that are those of a link to another page: an attribute, or that of an image in it.

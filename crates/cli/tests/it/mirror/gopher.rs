@@ -192,6 +192,29 @@ fn menu_with_a_line_that_is_not_understood_deletes_nothing() {
     }
 }
 
+/// The other items may be in another menu.
+#[test]
+fn menu_that_states_that_it_lacks_items_deletes_nothing() {
+    for (text, is_deleted) in [
+        ("Showing 1-1 of 2 files", false),
+        ("Page 1 of 2", false),
+        ("Total: 2 files", false),
+        ("Error reading directory", false),
+        ("Total: 1 files", true),
+        ("1 of 1 files", true),
+    ] {
+        let dir = temp_dir();
+        mirror_site(two_files_site(), "1/d", dir.path(), "").0.assert_exit(0);
+        let answer = format!("0one\t/d/one\tsite.test\t70\r\ni{text}\t\terror.host\t1\r\n.\r\n");
+        let site = two_files_site().on("/d", GopherAction::Answer(answer.into_bytes()));
+        let (result, _) = mirror_site(site, "1/d", dir.path(), "--delete");
+        result.assert_exit(0);
+        let expected = if is_deleted { &["one"][..] } else { &["one", "two"] };
+        assert_eq!(list_files(dir.path()), expected, "{text}: {}", result.stderr);
+        assert_eq!(result.stderr.contains("its listing may be incomplete"), !is_deleted, "{}", result.stderr);
+    }
+}
+
 /// Error items, HTML, plain text and other replies in place of the menu.
 #[test]
 fn reply_that_is_not_a_menu_deletes_nothing() {

@@ -45,9 +45,9 @@ enum Word {
     Which,
 }
 
-/// Reads the text of a page and compares its counts.
-#[derive(Default)]
-pub(super) struct PageCounts {
+/// Reads the texts of an index page, or the information lines of a menu, and compares their counts.
+#[derive(Debug, Default)]
+pub struct ListingCounts {
     /// The last words.
     words: [Word; 5],
     are_partial: bool,
@@ -55,7 +55,7 @@ pub(super) struct PageCounts {
     total: u64,
 }
 
-impl PageCounts {
+impl ListingCounts {
     /// Returns `true` if the text read so far states that not all entries or pages are shown:
     ///
     /// - `1-50 of 120`, but not `1-50 of 50`;
@@ -65,13 +65,13 @@ impl PageCounts {
     /// - `showing only the first 50`, `70 more files`, `and 3 more`, `listing not complete`, `of which only 50 are displayed` (Caddy);
     /// - `partial listing`, `listing limited to 50`, `limited to 50 entries`, `too many files`, `not all files`;
     /// - `error reading directory`, `cannot open the directory`;
-    /// - a total that is larger than the number of `entries` of the page: `Total: 120 files`, `120 files in total`.
-    pub(super) const fn are_partial(&self, entries: u64) -> bool {
+    /// - a total that is larger than the number of `entries` of the listing: `Total: 120 files`, `120 files in total`.
+    pub const fn are_partial(&self, entries: u64) -> bool {
         self.are_partial || self.total > entries
     }
 
     /// Reads a text, whose end also ends a word.
-    pub(super) fn read(&mut self, text: &str) {
+    pub fn read(&mut self, text: &str) {
         let mut rest = text.trim_ascii_start();
         while let Some(letter) = rest.chars().next() {
             let length = match letter {
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     fn is_partial(text: &str) -> bool {
-        let mut counts = PageCounts::default();
+        let mut counts = ListingCounts::default();
         counts.read(text);
         counts.are_partial(10)
     }
