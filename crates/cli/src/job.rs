@@ -128,6 +128,8 @@ pub(crate) struct FetchOptions {
     pub(crate) output_dir: Option<PathBuf>,
     /// Uses the duplicate URLs (RFC 6249) and the digest in the header fields of a response.
     pub(crate) uses_duplicates: bool,
+    /// The requests are GET or HEAD without a body, so that another URL of the object can replace that of the user.
+    pub(crate) only_reads: bool,
     /// If the output file exists, a number is added to the name.
     pub(crate) keeps_both: bool,
     /// Skips URLs whose output file exists.
@@ -277,6 +279,9 @@ impl FetchOptions {
         // Requests with a method, a body, or headers in the output are sent once, not in segments.
         let is_plain = !flags.include && !flags.head && http.method.is_none() && http.body.is_none();
         let form = Form::of(&flags.http, &flags.urls, given)?;
+        let only_reads = form.is_empty()
+            && http.body.is_none()
+            && http.method.as_deref().is_none_or(|method| matches!(method, "GET" | "HEAD"));
         let is_plain = is_plain && form.is_empty() && !http.raw && !http.ignore_content_length;
         let options = FileOptions::default()
             .keeping_part(!flags.batch.remove_on_error)
@@ -304,6 +309,7 @@ impl FetchOptions {
             is_dry_run: flags.batch.dry_run,
             output_dir: flags.output_dir.clone(),
             uses_duplicates: flags.batch.metalink_over_http,
+            only_reads,
             keeps_both: flags.batch.keep_both,
             skips_existing: flags.batch.skip_existing,
             file_options: options,

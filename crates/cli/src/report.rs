@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use fetch_url::driver::Want;
+use fetch_url::http::{HttpOptions, RequestBody};
 use fetch_url::mirror::SkippedLinks;
 use fetch_url::url::Url;
-use fetch_url::{Error, Meta, Receipt};
+use fetch_url::{Error, Meta, Receipt, Request};
 
 /// The reason why a successful transfer of a mirror has no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,8 @@ pub(crate) struct TransferReport {
     pub(crate) moved_to: Option<Url<'static>>,
     /// Several servers shared the segments.
     pub(crate) has_shared_segments: bool,
+    /// Bytes of the object were written to standard output, a device or a FIFO, where they cannot be taken back.
+    pub(crate) has_written_to_stream: bool,
     /// Number of received bytes of the object.
     pub(crate) received: u64,
     /// The receipt of a successful transfer.
@@ -81,6 +85,7 @@ impl TransferReport {
             listed_size: None,
             moved_to: None,
             has_shared_segments: false,
+            has_written_to_stream: false,
             received: 0,
             receipt: None,
             error: None,
@@ -88,6 +93,22 @@ impl TransferReport {
             elapsed: Duration::ZERO,
             started: Instant::now(),
         }
+    }
+
+    /// Records method, body size and referer of an HTTP request for `-w`.
+    pub(crate) fn record_request(&mut self, request: &Request) {
+        let options = request.extra::<HttpOptions>().filter(|_| matches!(request.url(), Url::Http(_)));
+        let Some(options) = options else { return };
+        let usual = match (request.want(), &options.body) {
+            (Want::Head, _) => "HEAD",
+            (_, Some(_)) => "POST",
+            _ => "GET",
+        };
+        self.method = Some(options.method.clone().unwrap_or_else(|| usual.to_owned()));
+        self.sent = options.body.as_ref().map_or(0, RequestBody::size);
+        let referer = options.headers.iter().find(|field| field.name.eq_ignore_ascii_case("referer"));
+        self.referer =
+            referer.and_then(|field| Some(String::from_utf8_lossy(field.value.as_deref()?).into_owned()));
     }
 
     /// Ends the transfer with its error, if it failed.

@@ -45,6 +45,7 @@ mod run_log;
 mod serve;
 mod session;
 mod stdout_lock;
+mod stream_locks;
 mod transfer;
 mod work;
 

@@ -29,6 +29,11 @@ impl ChecksumOptions {
         {
             return Err(usage_error("a checksum cannot be combined with -I, -i, -r and -C OFFSET"));
         }
+        if flags.batch.metalink_over_http && flags.include {
+            return Err(usage_error(
+                "--metalink-over-http cannot be combined with -i: the digest is that of the object alone",
+            ));
+        }
         Ok(Self { checksum: checksum.clone(), checksum_from: checksum_from.clone() })
     }
 }

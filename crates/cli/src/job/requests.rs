@@ -35,9 +35,12 @@ impl FetchOptions {
         if transfer.is_metalink {
             return self.for_metalink_document().request(&transfer.url, next);
         }
-        let request = self.request_with_upload(&transfer.url, transfer.upload.as_ref(), next)?;
+        if !transfer.is_from_document {
+            return self.request_with_upload(&transfer.url, transfer.upload.as_ref(), next);
+        }
+        // The data of `-G` are for the URL of the user.
+        let request = Self { search: None, ..self.clone() }.request(&transfer.url, next)?;
         match request.url() {
-            _ if !transfer.is_from_document => Ok(request),
             Url::Http(_) | Url::Ftp(_) => Ok(request.from_document()),
             url => {
                 let detail =

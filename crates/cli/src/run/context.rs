@@ -17,6 +17,7 @@ use super::output_paths::OutputPaths;
 use super::refused_heads::RefusedHeads;
 use super::run_log::RunLog;
 use super::stdout_lock::StdoutLock;
+use super::stream_locks::StreamLocks;
 use crate::job::{Invocation, JournalOptions};
 use crate::render;
 
@@ -29,6 +30,8 @@ pub(super) struct Run {
     pub(super) open_files: RefCell<BTreeMap<usize, PathBuf>>,
     /// Lets one transfer at a time write its object to standard output.
     pub(super) stdout_lock: StdoutLock,
+    /// Lets one transfer at a time write its object to a FIFO or device.
+    pub(super) stream_locks: StreamLocks,
     /// The file of `-D`, from the first response on. It stays open: if it is a FIFO, closing it would end its reader.
     pub(super) dumped_headers: RefCell<Option<File>>,
     /// The output paths that transfers have reserved.
@@ -61,6 +64,7 @@ impl Run {
             journal,
             open_files: RefCell::default(),
             stdout_lock: StdoutLock::default(),
+            stream_locks: StreamLocks::default(),
             dumped_headers: RefCell::default(),
             output_paths,
             directories: Directories::default(),

@@ -52,7 +52,8 @@ fn is_error(meta: &Meta) -> bool {
 /// Returns the transfers from the duplicates that the server names, with `--metalink-over-http`. The server chose them,
 /// and its digest holds for them, unless it is that of the content of an error response.
 fn duplicates(transfer: &Transfer, meta: &Meta, run: &Run) -> Vec<Transfer> {
-    if !run.options.uses_duplicates {
+    // After an upload or another change, a GET of the duplicate would hide that it failed.
+    if !run.options.uses_duplicates || !run.options.only_reads || transfer.upload.is_some() {
         return Vec::new();
     }
     let digest = http::digest(meta).filter(|_| !is_error(meta));

@@ -34,7 +34,7 @@ pub(super) fn check_size(transfer: &Transfer, meta: &Meta) -> Result<(), Error> 
 
 /// Returns the digest of a whole object that the server states, if it is to be checked.
 pub(super) fn digest_to_check(meta: &Meta, run: &Run) -> Option<Checksum> {
-    let is_whole = run.options.range.is_none() && !run.options.include;
+    let is_whole = run.options.range.is_none();
     if run.options.uses_duplicates && is_whole { http::digest(meta) } else { None }
 }
 

@@ -4,13 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use fetch_url::driver::Want;
 use fetch_url::events::{Event, Observer as _};
-use fetch_url::http::{HttpOptions, RequestBody};
 use fetch_url::internal::HostPermit;
 use fetch_url::output::{FileSink, Segments, Sink, save};
 use fetch_url::url::{Url, mask_password};
 use fetch_url::{Checksum, Content, Error, Meta, Request, Response};
+use tokio::sync::OwnedMutexGuard;
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
@@ -54,10 +53,10 @@ async fn run_stages(
     permit: Option<Arc<HostPermit>>,
     report: &mut TransferReport,
 ) -> Result<(), Error> {
-    let request = with_observer(request, run, report).with_permit(permit);
+    let request = with_observer(request, run, report).with_permit(permit.clone());
     notes::note_mid_url(&request, transfer, run);
     notes::note_added_scheme(transfer, run);
-    record_request(&request, report);
+    report.record_request(&request);
 
     // 1. Choose the output.
     let (path, reserved) = choose_path(transfer, request.url(), run, report)?;
@@ -76,6 +75,7 @@ async fn run_stages(
     let exists = has_condition && path.as_deref().is_some_and(Path::exists);
     check_kind(&request, transfer, path.as_deref(), run).await?;
     let mut file = open_file(path.as_deref(), transfer, reserved, run)?;
+    let _stream_guard = lock_stream(path.as_deref(), file.as_ref(), permit, run).await;
     let expected = checksum::expected(&request, transfer, run).await?;
 
     // 3. Fetch.
@@ -141,6 +141,17 @@ fn choose_path(
         None => Reserved::First,
     };
     Ok((path, reserved))
+}
+
+/// Waits until no other transfer writes to the FIFO or device that `file` is.
+async fn lock_stream(
+    path: Option<&Path>,
+    file: Option<&FileSink>,
+    permit: Option<Arc<HostPermit>>,
+    run: &Run,
+) -> Option<OwnedMutexGuard<()>> {
+    let path = path.filter(|_| run.parallel > 1 && file.is_some_and(FileSink::is_device))?;
+    run.stream_locks.lock(path, permit.as_deref()).await
 }
 
 /// Records that the existing file is the complete object.
@@ -271,6 +282,8 @@ async fn save_response(
     let is_object = matches!(response.content, Content::Body(_) | Content::Listing(_));
     let mut response = with_output_format(response, !matches!(transfer.output, Output::Stdout { .. }), run);
     let refusal = response.status_error.take();
+    let is_stream =
+        file.as_ref().map_or(matches!(transfer.output, Output::Stdout { .. }), FileSink::is_device);
     let sink = output::choose_sink(file, transfer, &response, run, report)?;
     let sink = match expected {
         Some(checksum) if is_object => sink.with_checksum(checksum),
@@ -282,6 +295,7 @@ async fn save_response(
     let mut progress = start_progress(run, transfer, report);
     let saved = save(response, sink, &mut progress).await;
     report.received = if is_object { progress.received() } else { 0 };
+    report.has_written_to_stream = is_stream && (run.options.include || progress.received() > 0);
     progress.finish(saved.as_ref().ok().and(report.file.as_deref()).filter(|_| prints_each_file(run)));
     let mut receipt = saved?;
     if let Some(meta) = receipt.restarted.take() {
@@ -353,22 +367,6 @@ pub(super) fn with_observer(request: Request, run: &Run, report: &TransferReport
             events.observe(event);
         }
     }))
-}
-
-/// Records method, body size and referer of an HTTP request for `-w`.
-fn record_request(request: &Request, report: &mut TransferReport) {
-    let options = request.extra::<HttpOptions>().filter(|_| matches!(request.url(), Url::Http(_)));
-    let Some(options) = options else { return };
-    let usual = match (request.want(), &options.body) {
-        (Want::Head, _) => "HEAD",
-        (_, Some(_)) => "POST",
-        _ => "GET",
-    };
-    report.method = Some(options.method.clone().unwrap_or_else(|| usual.to_owned()));
-    report.sent = options.body.as_ref().map_or(0, RequestBody::size);
-    let referer = options.headers.iter().find(|field| field.name.eq_ignore_ascii_case("referer"));
-    report.referer =
-        referer.and_then(|field| Some(String::from_utf8_lossy(field.value.as_deref()?).into_owned()));
 }
 
 /// Returns `true` if a terminal shows a line for each complete file. A mirror and an input file have a summary instead.

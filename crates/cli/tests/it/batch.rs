@@ -1,5 +1,6 @@
 //! Many transfers in one run: input files, the journal, busy hosts, reports.
 
+mod alternatives;
 mod busy_hosts;
 mod descriptors;
 mod input_file;
