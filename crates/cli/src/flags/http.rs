@@ -70,8 +70,8 @@ pub struct HttpFlags {
     pub dump_header: Option<PathBuf>,
     /// Save the ETag of the response to FILE
     ///
-    /// Only one URL is allowed. FILE is not changed if the transfer fails or the object is unchanged. - is standard
-    /// output.
+    /// Only one URL is allowed. FILE does not change if the object is unchanged, or if the transfer
+    /// fails and no error page is saved. - is standard output.
     #[arg(long, value_name = "FILE")]
     pub etag_save: Option<PathBuf>,
     /// Fetch only if the ETag is not the one in FILE

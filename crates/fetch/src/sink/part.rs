@@ -14,7 +14,7 @@ use super::file::{FileOptions, SyncMode, exists_error};
 use super::file_id::{file_error, file_id, is_file_at};
 use super::network_disk::is_on_network;
 use super::open_part::{PART_MODE, copy_to_part, link_part};
-use super::ownership::{copy_group, copy_owner};
+use super::ownership::{copy_owner, copy_permissions};
 use super::part_paths::PartPaths;
 use super::private::set_mode;
 use super::saved_file::SavedFile;
@@ -276,7 +276,8 @@ impl Part {
         };
         // A file without a name was created with the final permissions, unless others are required.
         if self.file_id.is_some() || self.state.mode != 0 {
-            let mode = replaced.map_or(self.state.mode, |replaced| copy_group(&self.file, replaced));
+            let copied = replaced.map(|replaced| copy_permissions(&self.file, &self.paths.target, replaced));
+            let mode = copied.unwrap_or(self.state.mode);
             set_mode(&self.file, mode).map_err(|error| failed("setting the permissions", error))?;
         }
         if let Some(modified) = self.modified.filter(|_| self.options.remote_time) {

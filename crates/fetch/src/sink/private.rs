@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,9 +27,15 @@ const LOCK_INTERVAL: Duration = Duration::from_millis(5);
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let written = open_direct(path).and_then(|direct| match direct {
         Some(mut file) => file.write_all(bytes),
+        None if is_socket(path) => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a socket")),
         None => write_atomically(path, &new_path(path), bytes),
     });
     written.map_err(|error| Error::io(Code::SinkFailed, Phase::Deliver, &path.display().to_string(), error))
+}
+
+/// Returns `true` if there is a socket at `path`, which a program may be listening on.
+fn is_socket(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket())
 }
 
 /// Writes `bytes` to `temporary`, which has a name that only fetch-url uses, and renames it to `path`. If several
@@ -110,6 +116,16 @@ mod tests {
         (&reader).read_exact(&mut bytes).expect("the bytes");
         assert_eq!(&bytes, b"cookies");
         assert!(fs::symlink_metadata(&fifo).expect("a FIFO").file_type().is_fifo());
+    }
+
+    #[test]
+    fn socket_is_not_replaced() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
+        let error = write_private(&path, b"cookies").expect_err("a socket");
+        assert_eq!(error.code(), Code::SinkFailed);
+        assert!(fs::symlink_metadata(&path).expect("a socket").file_type().is_socket());
     }
 
     #[test]
