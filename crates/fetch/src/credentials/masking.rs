@@ -10,7 +10,10 @@ use memchr::memmem;
 use super::secret::SecretBytes;
 use crate::Error;
 
-/// Returns `text` with every occurrence of a secret replaced by `***`. Each byte of a secret may be percent-encoded or
+/// The length in bytes from which a secret is masked within words, too.
+const MIN_SEARCHED_BYTES: usize = 6;
+
+/// Returns `text` with every occurrence of a secret replaced by `***`, a short one only as a word. Each byte of a secret may be percent-encoded or
 /// not: servers encode different sets of bytes. The time grows with the length of the text, not with its content.
 pub(crate) fn mask_secrets(text: &[u8], secrets: &[SecretBytes]) -> Bytes {
     if secrets.is_empty() {
@@ -89,10 +92,18 @@ fn last_encoded_byte(bytes: &[u8]) -> Option<u8> {
     Some(digit(high)? << 4 | digit(low)?)
 }
 
-/// Returns the ranges of `text` that equal `secret`. An empty secret does not occur.
+/// Returns the ranges of `text` that equal `secret`. An empty secret does not occur, and a short one only as a word: it is
+/// part of many words, and its gaps in them would reveal it.
 fn occurrences<'t>(text: &'t [u8], secret: &'t [u8]) -> impl Iterator<Item = Range<usize>> + 't {
-    let starts = memmem::find_iter(text, secret).filter(|_| !secret.is_empty());
-    starts.map(|start| start..start + secret.len())
+    let found = memmem::find_iter(text, secret).filter(|_| !secret.is_empty());
+    let ranges = found.map(|start| start..start + secret.len());
+    ranges.filter(move |range| secret.len() >= MIN_SEARCHED_BYTES || is_word(text, range))
+}
+
+/// Returns `true` if there is no letter or digit directly before and after the range.
+fn is_word(text: &[u8], range: &Range<usize>) -> bool {
+    let before = range.start.checked_sub(1).and_then(|index| text.get(index));
+    [before, text.get(range.end)].into_iter().flatten().all(|byte| !byte.is_ascii_alphanumeric())
 }
 
 /// Returns `text` with `***` in place of each range; ranges that overlap are one.
@@ -137,8 +148,25 @@ mod tests {
             let shown = mask_secrets_in_text(&format!("%2/{spelling}&%zz{spelling}+%41%"), &secrets);
             assert_eq!(shown, "%2/***&%zz***+%41%", "{spelling}");
         }
-        assert_eq!(mask_secrets_in_text("a%2FBa%2FBx a/b", &secrets), "******x a/b");
+        assert_eq!(mask_secrets_in_text("a%2FB,a%2FB a/b", &secrets), "***,*** a/b");
+        assert_eq!(mask_secrets_in_text("a/B c=+%2f9a/B+c=+%2f9x", &secrets), "******x");
         assert_eq!(mask_secrets_in_text("%zz+%41", &[Vec::new().into()]), "%zz+%41");
+    }
+
+    /// Gaps in words would show which letters are missing.
+    #[test]
+    fn short_secret_is_masked_only_as_a_word() {
+        for (secret, text, shown) in [
+            ("p", "http://h/p?k=p", "http://h/***?k=***"),
+            ("1", "http://127.0.0.1:34/1/", "http://127.0.0.***:34/***/"),
+            ("tt", "http://h/?t=tt", "http://h/?t=***"),
+            ("secre", "secrets secre", "secrets ***"),
+            ("secret", "secrets", "***s"),
+            ("%41", "x%2541y a", "x%2541y a"),
+        ] {
+            let secrets = [SecretBytes::from(secret.as_bytes().to_vec())];
+            assert_eq!(mask_secrets_in_text(text, &secrets), shown, "{secret}");
+        }
     }
 
     #[test]

@@ -289,6 +289,34 @@ fn options_of_the_wire_format_work_through_proxies() {
 
 /// A login may be used for all proxies, and such a proxy chooses to connect without it.
 #[test]
+fn removed_accept_field_is_not_sent_through_a_socks5_proxy() {
+    let (origin, proxy) = (start_origin(), start_socks5_proxy());
+    let url = origin.url("/x");
+    for (options, expected) in
+        [(&[][..], Some("*/*")), (&["-H", "Accept:"], None), (&["-H", "Accept: a/b"], Some("a/b"))]
+    {
+        run_fetch_url([options, &["-x", &proxy.url(), &url]].concat()).assert_exit(0);
+        let request = origin.requests().pop().expect("a request");
+        assert_eq!(request.header("accept"), expected.map(str::as_bytes), "{options:?}");
+    }
+}
+
+/// The limit is that of a direct connection.
+#[test]
+fn header_fields_above_the_limit_are_refused_through_a_socks5_proxy() {
+    let server = http_server(|request| {
+        let size: usize = request.path().trim_start_matches('/').parse().expect("a size");
+        HttpResponse::new(200).header("X", "x".repeat(size)).body("x")
+    });
+    let proxy = start_socks5_proxy();
+    for (size, exit) in [(250_000, 0), (262_144, 63), (300_000, 63)] {
+        let url = server.url(&format!("/{size}"));
+        run_fetch_url(["--retry", "0", &url]).assert_exit(exit);
+        run_fetch_url(["--retry", "0", "-x", &proxy.url(), &url]).assert_exit(exit);
+    }
+}
+
+#[test]
 fn login_for_a_socks5_proxy_that_requires_none_is_no_error() {
     let origin = start_origin();
     let (tls_origin, files) = start_tls_origin(|_| HttpResponse::new(200).body("safe"));

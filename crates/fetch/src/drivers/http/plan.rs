@@ -64,9 +64,11 @@ pub(super) struct HttpPlan {
 }
 
 impl HttpPlan {
-    /// Returns `true` if an option is set that reqwest does not support.
-    pub(super) const fn needs_own_transport(&self) -> bool {
-        self.options.raw || self.options.ignore_content_length || self.has_own_authority
+    /// Returns `true` if reqwest cannot send the request: an option is set that it does not support, or the caller has
+    /// removed the field `Accept`, which reqwest would add.
+    pub(super) fn needs_own_transport(&self) -> bool {
+        let lacks_accept = !self.headers.contains_key(http::header::ACCEPT);
+        lacks_accept || self.options.raw || self.options.ignore_content_length || self.has_own_authority
     }
 
     /// Returns `true` if the body is not read: metadata only is requested, or the method is HEAD.

@@ -15,6 +15,7 @@ use reqwest::{Client, redirect, retry};
 use tokio::runtime::{Handle, Id};
 
 use super::connection::MAX_HEADERS;
+use super::exchange::MAX_HEAD_SIZE;
 use super::options::HttpVersion;
 use super::plan::HttpPlan;
 use super::response_body::ResponseBody;
@@ -69,11 +70,25 @@ pub(super) async fn send_through_socks(
         result.map_err(failed)
     };
     let response = ctx.deadline.bound_reply(|| None, sent).await?;
+    check_head_size(response.headers())?;
     ctx.connector.connection_info().update(|record| {
         record.first_byte = Some(Instant::now());
         record.remote_addr = response.remote_addr();
     });
     Ok(http::Response::from(response).map(ResponseBody::proxied))
+}
+
+/// Fails if the header fields have more than [`MAX_HEAD_SIZE`]. reqwest has a limit of its own, which is higher.
+fn check_head_size(fields: &http::HeaderMap) -> Result<(), Error> {
+    let line_size = |(name, value): (&http::HeaderName, &http::HeaderValue)| {
+        // `: ` and the line end.
+        name.as_str().len() + value.len() + 4
+    };
+    if fields.iter().map(line_size).sum::<usize>() <= MAX_HEAD_SIZE {
+        return Ok(());
+    }
+    let detail = format!("more than {MAX_HEAD_SIZE} bytes of header fields");
+    Err(Error::new(Code::LimitReached, Phase::Reply, detail))
 }
 
 /// Builds the request. `Proxy-Authorization` is not for the server.
