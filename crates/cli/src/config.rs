@@ -188,8 +188,16 @@ fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
     }
     let end = line.find(|character: char| character.is_whitespace() || "=:".contains(character));
     let (name, rest) = line.split_at(end.unwrap_or(line.len()));
-    let rest = rest.trim_start();
-    let value = parse_value(rest.strip_prefix(['=', ':']).unwrap_or(rest).trim_start())?;
+    let is_separator = |letter: char| letter.is_whitespace() || "=:".contains(letter);
+    let rest = match name.starts_with('-') {
+        // As in curl, all separators are skipped.
+        false => rest.trim_start_matches(is_separator),
+        true => {
+            let rest = rest.trim_start();
+            rest.strip_prefix(['=', ':']).unwrap_or(rest).trim_start()
+        }
+    };
+    let value = parse_value(rest)?;
     Ok(match (name, value) {
         // clap treats `-` as a URL, and also every argument after `--`, such as the options of the command line.
         ("" | "--", _) => return Err(MISSING_NAME),
@@ -315,6 +323,10 @@ mod tests {
             ("-su me:secret", &["-su", "me:secret"]),
             ("header = \"X-Own: a \\\"b\\\" \\\\ \\t\"", &["--header=X-Own: a \"b\" \\ \t"]),
             ("data = -x", &["--data=-x"]),
+            ("user-agent := :x", &["--user-agent=x"]),
+            ("user-agent==x", &["--user-agent=x"]),
+            ("data = \"=x\"", &["--data==x"]),
+            ("--user-agent ==x", &["--user-agent==x"]),
             ("url = \"ftp://h/a b\"", &["ftp://h/a b"]),
             ("news-server=n:1190", &["--default-news-server=n:1190"]),
         ] {
