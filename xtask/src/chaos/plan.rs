@@ -24,6 +24,10 @@ pub(super) enum Task {
     InputFile,
     /// `-O URL` with `--checksum-from`. The files never change.
     Checksum,
+    /// `--input-file` with two URLs of each file.
+    Alternatives,
+    /// The same, written to standard output.
+    Stream,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,7 +76,7 @@ pub(super) struct Plan {
     pub(super) retries: u32,
 }
 
-const TASKS: [Task; 8] = [
+const TASKS: [Task; 10] = [
     Task::Batch,
     Task::ParallelBatch,
     Task::Resume,
@@ -81,6 +85,8 @@ const TASKS: [Task; 8] = [
     Task::MirrorWithDelete,
     Task::InputFile,
     Task::Checksum,
+    Task::Alternatives,
+    Task::Stream,
 ];
 
 /// Names that resemble temporary files, and others.

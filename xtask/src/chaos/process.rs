@@ -1,6 +1,8 @@
 //! Runs the program, with what the plan does to the process.
 
-use std::io::{Error, Read as _, Result};
+use std::fmt;
+use std::fs::File;
+use std::io::{Error, Read as _, Result, Seek as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -14,10 +16,12 @@ use super::plan::Disturbance;
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// The result of a process.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Ended {
     /// The exit status; `None` if a signal killed the process.
     pub(super) exit: Option<i32>,
+    /// The standard output, if it was kept.
+    pub(super) stdout: Vec<u8>,
     pub(super) stderr: String,
     /// Peak memory in bytes, from samples.
     pub(super) peak_memory: u64,
@@ -25,14 +29,29 @@ pub(super) struct Ended {
     pub(super) is_late: bool,
 }
 
-/// Runs the program in `directory` and returns the result of each process.
+impl fmt::Debug for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { exit, stdout, stderr, peak_memory, cpu_time, is_late } = self;
+        let mut shown = f.debug_struct("Ended");
+        shown.field("exit", exit).field("stdout bytes", &stdout.len()).field("stderr", stderr);
+        shown.field("peak_memory", peak_memory).field("cpu_time", cpu_time).field("is_late", is_late).finish()
+    }
+}
+
+/// Runs the program in `directory` and returns the result of each process, with its standard output if `keeps_stdout` is
+/// set.
 pub(super) fn run(
     program: &Path,
     arguments: &[String],
     directory: &Path,
     what: Disturbance,
+    keeps_stdout: bool,
 ) -> Result<Vec<Ended>> {
-    let start = || start(program, arguments, directory, what);
+    let start = || -> Result<(Child, Option<File>)> {
+        let stdout = if keeps_stdout { Some(tempfile::tempfile()?) } else { None };
+        let child = start(program, arguments, directory, what, stdout.as_ref())?;
+        Ok((child, stdout))
+    };
     match what {
         Disturbance::SecondProcess => {
             let (first, second) = (start()?, start()?);
@@ -44,18 +63,18 @@ pub(super) fn run(
             })
         }
         Disturbance::Signal(signal, moment) => {
-            let child = start()?;
+            let started = start()?;
             thread::sleep(moment);
-            send_signal(&child, signal)?;
-            Ok(vec![wait(child)?])
+            send_signal(&started.0, signal)?;
+            Ok(vec![wait(started)?])
         }
         Disturbance::Suspension(moment, length) => {
-            let child = start()?;
+            let started = start()?;
             thread::sleep(moment);
-            send_signal(&child, "STOP")?;
+            send_signal(&started.0, "STOP")?;
             thread::sleep(length);
-            send_signal(&child, "CONT")?;
-            Ok(vec![wait(child)?])
+            send_signal(&started.0, "CONT")?;
+            Ok(vec![wait(started)?])
         }
         Disturbance::Nothing
         | Disturbance::FileSizeLimit(_)
@@ -64,7 +83,13 @@ pub(super) fn run(
     }
 }
 
-fn start(program: &Path, arguments: &[String], directory: &Path, what: Disturbance) -> Result<Child> {
+fn start(
+    program: &Path,
+    arguments: &[String],
+    directory: &Path,
+    what: Disturbance,
+    stdout: Option<&File>,
+) -> Result<Child> {
     let mut command = match what {
         Disturbance::FileSizeLimit(bytes) => {
             let mut shell = Command::new("sh");
@@ -76,7 +101,8 @@ fn start(program: &Path, arguments: &[String], directory: &Path, what: Disturban
         _ => Command::new(program),
     };
     command.args(arguments).current_dir(directory);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()
+    let stdout = stdout.map_or_else(|| Ok(Stdio::null()), |file| file.try_clone().map(Stdio::from))?;
+    command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped()).spawn()
 }
 
 /// Sends a signal to a process that was not waited for, so that its number is still its own.
@@ -85,7 +111,7 @@ fn send_signal(child: &Child, signal: &str) -> Result<()> {
     if status.success() { Ok(()) } else { Err(Error::other(format!("kill -s {signal}: {status}"))) }
 }
 
-fn wait(mut child: Child) -> Result<Ended> {
+fn wait((mut child, stdout): (Child, Option<File>)) -> Result<Ended> {
     let started = Instant::now();
     let mut pipe = child.stderr.take();
     let reader = thread::spawn(move || {
@@ -108,7 +134,13 @@ fn wait(mut child: Child) -> Result<Ended> {
     }
     let used = child.wait4()?;
     let stderr = reader.join().map_err(|_| Error::other("a thread panicked"))?;
+    let mut output = Vec::new();
+    if let Some(mut file) = stdout {
+        file.rewind()?;
+        file.read_to_end(&mut output)?;
+    }
     Ok(Ended {
+        stdout: output,
         exit: used.status.code(),
         stderr: String::from_utf8_lossy(&stderr).into_owned(),
         peak_memory: peak_memory.unwrap_or_default(),

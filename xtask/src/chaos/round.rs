@@ -1,7 +1,7 @@
 //! Plays a round and checks what it left: whole files or none under their names, the files of the user as they were, and
 //! after a run without faults every file in its last version and no temporary files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::io::Result as IoResult;
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use fetch_url_tests::sha256;
 use tempfile::TempDir;
 
+use super::content::SiteFile;
 use super::plan::{Disturbance, DisturbedRun, Plan, Task};
 use super::process::{self, Ended};
 use super::site::Site;
@@ -95,7 +96,18 @@ impl<'a> Round<'a> {
         }
         let lines: String = plan.files.iter().map(|file| round.site.url(&file.name) + "\n").collect();
         fs::write(round.folder.path().join("urls"), lines)?;
+        fs::write(round.folder.path().join("alternatives"), round.alternatives())?;
         Ok(round)
+    }
+
+    /// Returns the lines of a list with two URLs of each file, and the output.
+    fn alternatives(&self) -> String {
+        let is_stream = self.plan.task == Task::Stream;
+        let line = |name: &str| {
+            let url = self.site.url(name);
+            format!("{url} {url}\t{}\n", if is_stream { "/dev/stdout" } else { name })
+        };
+        self.plan.files.iter().map(|file| line(&file.name)).collect()
     }
 
     /// The directory that the program writes to.
@@ -139,7 +151,8 @@ impl<'a> Round<'a> {
     }
 
     fn run(&mut self, what: Disturbance) -> Result<Vec<Ended>, String> {
-        let ended = process::run(self.program, &self.arguments(), self.folder.path(), what);
+        let (directory, is_stream) = (self.folder.path(), self.plan.task == Task::Stream);
+        let ended = process::run(self.program, &self.arguments(), directory, what, is_stream);
         let ended = ended.map_err(|error| format!("the program does not run: {error}"))?;
         ended.iter().for_each(|process| self.tally.count(process));
         Ok(ended)
@@ -163,19 +176,26 @@ impl<'a> Round<'a> {
             Task::Segments => &["--segments", "3"],
             Task::InputFile => &["-C", "-", "--input-file", "urls"],
             Task::Checksum => &["--checksum-from", "SHA256SUMS"],
+            Task::Alternatives | Task::Stream => &["--input-file", "alternatives"],
             _ => &[],
         };
         let words = ["-q", "--output-dir", "d"].iter().chain(options).map(|word| (*word).to_owned());
         let urls = self.plan.files.iter().map(|file| self.site.url(&file.name));
-        let urls = urls.filter(|_| self.plan.task != Task::InputFile);
+        let has_list = matches!(self.plan.task, Task::InputFile | Task::Alternatives | Task::Stream);
+        let urls = urls.filter(|_| !has_list);
         words.chain(common).chain(urls.flat_map(|url| ["-O".to_owned(), url])).collect()
     }
 
     /// Checks a process that may have failed.
     fn check_process(&self, process: &Ended, is_second: bool, files: &Versions) -> Result<(), String> {
         check_limits(process)?;
+        if self.plan.task == Task::Stream {
+            self.check_stream(process)?;
+        }
         match process.exit {
-            Some(0) if files.len() < self.plan.files.len() => Err("exit 0, and files are missing".to_owned()),
+            Some(0) if self.plan.task != Task::Stream && files.len() < self.plan.files.len() => {
+                Err("exit 0, and files are missing".to_owned())
+            }
             // A signal that the program handles ends it with 128 and its number.
             Some(0) | None => Ok(()),
             // Another process has the temporary file or the journal.
@@ -206,13 +226,28 @@ impl<'a> Round<'a> {
         Ok(versions)
     }
 
+    /// Checks that standard output has the files of the list in their order: of each one version, or if the process has
+    /// failed, at most a part of one from its start.
+    fn check_stream(&self, process: &Ended) -> Result<(), String> {
+        let versions = |file: &SiteFile| (0..file.sizes.len()).map(|version| file.content(version)).collect();
+        let files: Vec<Vec<Vec<u8>>> = self.plan.files.iter().map(versions).collect();
+        match is_sequence(&process.stdout, &files, process.exit == Some(0)) {
+            true => Ok(()),
+            false => Err("standard output has bytes of no version, or of two versions of a file".to_owned()),
+        }
+    }
+
     fn check_last_run(&self, ended: &[Ended]) -> Result<(), String> {
         ended.iter().try_for_each(check_limits)?;
         if ended.iter().any(|process| process.exit != Some(0)) {
             return Err("it failed".to_owned());
         }
         let versions = self.check_files()?;
-        for file in &self.plan.files {
+        let is_stream = self.plan.task == Task::Stream;
+        if is_stream {
+            ended.iter().try_for_each(|process| self.check_stream(process))?;
+        }
+        for file in self.plan.files.iter().filter(|_| !is_stream) {
             let version = versions.get(&file.name).ok_or_else(|| format!("{} is missing", file.name))?;
             // A journal skips files that an earlier run has finished.
             let is_last = file.content(*version) == file.content(self.site.version());
@@ -239,6 +274,24 @@ impl<'a> Round<'a> {
     }
 }
 
+/// Returns the number of bytes at the start of both texts that are equal.
+fn common_start(text: &[u8], other: &[u8]) -> usize {
+    text.iter().zip(other).take_while(|(byte, other)| byte == other).count()
+}
+
+/// Returns `true` if `text` has a version of each file, in their order; if they need not be whole, a part from its start.
+fn is_sequence(text: &[u8], files: &[Vec<Vec<u8>>], are_whole: bool) -> bool {
+    let Some((versions, others)) = files.split_first() else { return text.is_empty() };
+    let found = versions.iter().map(|version| (common_start(text, version), version.len()));
+    // An empty version, and one of few bytes, may be the start of another one.
+    let mut lengths: BTreeSet<usize> =
+        found.filter(|(common, length)| !are_whole || common == length).map(|(common, _)| common).collect();
+    if !are_whole {
+        lengths.insert(0);
+    }
+    lengths.into_iter().any(|length| is_sequence(&text[length..], others, are_whole))
+}
+
 /// The version of each file that exists.
 type Versions = BTreeMap<String, usize>;
 
@@ -259,4 +312,28 @@ fn check_limits(process: &Ended) -> Result<(), String> {
 fn checksum_list(plan: &Plan) -> String {
     let files = plan.files.iter().filter(|_| plan.task == Task::Checksum);
     files.map(|file| format!("{}  {}\n", sha256(&file.content(0)), file.name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stream_has_one_version_of_each_file_or_a_part_of_it() {
+        let files = [vec![b"aa1".to_vec(), b"aa2x".to_vec()], vec![b"ab".to_vec(), Vec::new()]];
+        for (text, if_whole, if_not) in [
+            ("aa1ab", true, true),
+            ("aa2xab", true, true),
+            ("aa1", true, true),
+            ("aa2", false, true),
+            ("aaab", false, true),
+            ("ab", false, true),
+            ("aa1aa2x", false, false),
+            ("aaaa1ab", false, false),
+            ("aa1abx", false, false),
+        ] {
+            assert_eq!(is_sequence(text.as_bytes(), &files, true), if_whole, "{text}");
+            assert_eq!(is_sequence(text.as_bytes(), &files, false), if_not, "{text}");
+        }
+    }
 }
