@@ -12,6 +12,8 @@ use std::time::Duration;
 use fetch_url_core::{ParseError, Url};
 use fetch_url_proto::{ForbiddenByte, WireError, text};
 
+use crate::timings::Timings;
+
 pub use code::{CODES, Code, CodeRow};
 pub use hint::Hint;
 
@@ -78,6 +80,7 @@ struct Inner {
     hint: Option<Hint>,
     url: Option<String>,
     redirect_target: Option<String>,
+    timings: Timings,
     parse: Option<ParseError>,
     retry_after: Option<Duration>,
     is_temporary: bool,
@@ -99,6 +102,7 @@ impl Error {
             hint: None,
             url: None,
             redirect_target: None,
+            timings: Timings::default(),
             parse: None,
             retry_after: None,
             is_temporary: code.is_temporary(),
@@ -134,6 +138,13 @@ impl Error {
     #[must_use]
     pub(crate) fn with_redirect_target(mut self, target: String) -> Self {
         self.0.redirect_target = Some(target);
+        self
+    }
+
+    /// Adds the times and the connection of the request that failed.
+    #[must_use]
+    pub(crate) fn with_timings(mut self, timings: Timings) -> Self {
+        self.0.timings = timings;
         self
     }
 
@@ -228,6 +239,12 @@ impl Error {
     /// Returns the target of the redirect that was not followed, such as one beyond the limit, without password.
     pub fn redirect_target(&self) -> Option<&str> {
         self.0.redirect_target.as_deref()
+    }
+
+    /// Returns the times and the connection of the request that failed before its final response; of a later error, those in
+    /// the metadata of the response. If no request was sent, all are `None` or 0.
+    pub const fn timings(&self) -> &Timings {
+        &self.0.timings
     }
 
     /// Returns what the caller can do about the error.

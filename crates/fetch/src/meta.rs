@@ -1,16 +1,14 @@
 //! Metadata of an object and of its request: size, time, type, headers and timings.
 
 use std::borrow::Cow;
-use std::net::SocketAddr;
 use std::num::NonZeroU64;
-use std::time::Duration;
 
 use fetch_url_core::Url;
 use fetch_url_proto::Head;
 
 use crate::credentials::masking::mask_secrets_in_text;
 use crate::credentials::secret::SecretBytes;
-use crate::{HeaderFields, Validator};
+use crate::{HeaderFields, Timings, Validator};
 
 /// The metadata of a response. Fields that the protocol does not have are `None` or empty.
 #[derive(Clone, Debug)]
@@ -75,31 +73,6 @@ pub(crate) enum Repetition {
     BeforeFirstByte,
     /// If the consumer can discard the delivered bytes.
     Always,
-}
-
-/// The times of the steps of a request, measured from its start, and the addresses of the connection. A reused
-/// connection has no time for the steps that it skips.
-#[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
-pub struct Timings {
-    /// The start of the last attempt, after redirects and retries.
-    pub started: Duration,
-    /// The host name was resolved.
-    pub resolved: Option<Duration>,
-    /// The TCP connection was established.
-    pub connected: Option<Duration>,
-    /// The TLS handshake was complete.
-    pub tls_done: Option<Duration>,
-    /// The request was sent.
-    pub sent: Option<Duration>,
-    /// The first byte of the response was received.
-    pub first_byte: Option<Duration>,
-    /// The address of the server or proxy.
-    pub remote_addr: Option<SocketAddr>,
-    /// The local address.
-    pub local_addr: Option<SocketAddr>,
-    /// Number of connections that were opened.
-    pub connections: u32,
 }
 
 impl Meta {

@@ -5,8 +5,8 @@ use fetch_url_core::Url;
 pub use fetch_url_proto::{Details, Head};
 
 pub use crate::body::reader::BodyReader;
-pub use crate::meta::Timings;
 pub use crate::resume::Validator;
+pub use crate::timings::Timings;
 use crate::{Body, Code, Error, Listing, Meta, NotFetchable, Phase, Session};
 
 /// The response to a [`Request`](crate::Request).

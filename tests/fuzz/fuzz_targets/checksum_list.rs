@@ -14,10 +14,12 @@ mod fetch {
     pub mod sink {
         pub mod digest;
     }
+    pub mod timings;
 }
 
 use fetch::checksum::Checksum;
 use fetch::error::{Code, Error, Phase};
+use fetch::timings;
 use fetch::sink::digest::Algorithm;
 use fetch::{blocking_threads, sink};
 use libfuzzer_sys::fuzz_target;

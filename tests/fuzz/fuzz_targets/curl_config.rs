@@ -13,6 +13,7 @@ extern crate self as fetch_url;
 #[path = "../../../crates/fetch/src"]
 mod fetch {
     pub mod error;
+    pub mod timings;
 }
 #[path = "../../../crates/cli/src"]
 mod cli {
@@ -108,6 +109,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::OnceLock;
 
 pub(crate) use fetch::error::{Code, Error, Phase};
+use fetch::timings;
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
 

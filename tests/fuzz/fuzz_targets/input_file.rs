@@ -18,6 +18,7 @@ mod fetch {
     pub mod sink {
         pub mod digest;
     }
+    pub mod timings;
 }
 #[path = "../../../crates/cli/src/error.rs"]
 mod error;
@@ -110,6 +111,7 @@ use std::sync::OnceLock;
 
 pub(crate) use fetch::checksum::Checksum;
 pub(crate) use fetch::error::{Code, Error, Phase};
+use fetch::timings;
 use fetch::sink::digest::Algorithm;
 use fetch::{blocking_threads, sink};
 use job::{Output, Transfer};

@@ -22,6 +22,7 @@ mod fetch {
         mod private;
         mod temporary_names;
     }
+    pub mod timings;
 }
 
 use std::collections::BTreeMap;
@@ -30,6 +31,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use fetch::error::{Code, Error, Phase};
+use fetch::timings;
 use fetch::sink::journal::Journal;
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;

@@ -18,10 +18,12 @@ mod fetch {
     pub fn advice_of(url: &MailtoUrl<'_>) -> advice::NotFetchable {
         mailto_advice::mailto_advice(url)
     }
+    pub mod timings;
 }
 
 use fetch::advice::{AdviceValue, NotFetchable};
 use fetch::error::{Error, Hint};
+use fetch::timings;
 use fetch_url_core::{Dialect, Url, parse, parse_with};
 use fetch_url_proto::check_sendable;
 use libfuzzer_sys::fuzz_target;

@@ -69,11 +69,13 @@ mod fetch {
             assert!(!check(&state));
         }
     }
+    pub mod timings;
 }
 
 use std::sync::OnceLock;
 
 use fetch::error::{Code, Error, Phase};
+use fetch::timings;
 use fetch::resume::{Resume, Validator};
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;

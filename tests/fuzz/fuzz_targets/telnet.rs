@@ -18,10 +18,12 @@ mod fetch {
     pub fn advice_of(url: &TelnetUrl<'_>) -> advice::NotFetchable {
         telnet_advice::telnet_advice(url, 23)
     }
+    pub mod timings;
 }
 
 use fetch::advice::{self, AdviceValue, NotFetchable};
 use fetch::error::{Error, Hint};
+use fetch::timings;
 use fetch_url_core::{Url, parse};
 use fetch_url_proto::telnet::TelnetSession;
 use fetch_url_proto::text::sanitise;

@@ -49,6 +49,17 @@ pub(super) async fn follow_redirects(
     retries: &mut RetryState,
 ) -> Result<FinalResponse, Error> {
     let mut stopwatch = Stopwatch::start();
+    let followed = follow_with_stopwatch(settings, start, deadline, retries, &mut stopwatch).await;
+    followed.map_err(|error| error.with_timings(stopwatch.timings()))
+}
+
+async fn follow_with_stopwatch(
+    settings: &Settings,
+    start: ChainStart,
+    deadline: Deadline,
+    retries: &mut RetryState,
+    stopwatch: &mut Stopwatch,
+) -> Result<FinalResponse, Error> {
     let (mut request, mut chain, mut earlier) = start.into_parts(settings)?;
     let mut resume_start = None;
     loop {
@@ -87,7 +98,7 @@ pub(super) async fn follow_redirects(
                 response.meta.earlier = earlier;
                 response.meta.redirects = chain.redirects();
                 response.meta.retries = retries.retries();
-                response.meta.timings = stopwatch.timings(connector.connection_info());
+                response.meta.timings = stopwatch.timings();
                 return Ok(FinalResponse { response, resume_start, redirected });
             }
         }

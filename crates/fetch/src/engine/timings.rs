@@ -3,19 +3,21 @@
 use std::time::Instant;
 
 use crate::Timings;
-use crate::net::connection_info::ConnectionInfo;
+use crate::net::connection_info::{ConnectionInfo, ConnectionRecord};
 
 /// Measures the steps of a request.
 pub(super) struct Stopwatch {
     started: Instant,
     attempt_started: Instant,
     connections: u32,
+    /// The connection of the last attempt that has ended.
+    last: ConnectionRecord,
 }
 
 impl Stopwatch {
     pub(super) fn start() -> Self {
         let now = Instant::now();
-        Self { started: now, attempt_started: now, connections: 0 }
+        Self { started: now, attempt_started: now, connections: 0, last: ConnectionRecord::default() }
     }
 
     /// Records the start of another attempt.
@@ -23,14 +25,15 @@ impl Stopwatch {
         self.attempt_started = Instant::now();
     }
 
-    /// Adds the connections that the attempt opened.
+    /// Records the connection of an attempt that has ended.
     pub(super) fn record_connection(&mut self, connection_info: &ConnectionInfo) {
-        self.connections += connection_info.snapshot().opened;
+        self.last = connection_info.snapshot();
+        self.connections += self.last.opened;
     }
 
     /// Returns the times of the last attempt.
-    pub(super) fn timings(&self, connection_info: &ConnectionInfo) -> Timings {
-        let record = connection_info.snapshot();
+    pub(super) fn timings(&self) -> Timings {
+        let record = &self.last;
         let since = |then: Option<Instant>| then.map(|then| then.saturating_duration_since(self.started));
         Timings {
             started: self.attempt_started.saturating_duration_since(self.started),

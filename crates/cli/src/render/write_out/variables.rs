@@ -98,8 +98,10 @@ pub(super) fn meta<T>(report: &TransferReport, of: impl FnOnce(&Meta) -> Option<
     report.meta.as_deref().and_then(of)
 }
 
+/// Returns the times and the connection of the last request, also if it failed.
 fn steps(report: &TransferReport) -> Timings {
-    report.meta.as_deref().map(|meta| meta.timings).unwrap_or_default()
+    let of_error = || report.error.as_ref().map(|error| *error.timings());
+    report.meta.as_deref().map(|meta| meta.timings).or_else(of_error).unwrap_or_default()
 }
 
 fn port(end: Option<std::net::SocketAddr>) -> u64 {

@@ -113,6 +113,34 @@ fn write_out_values_of_several_urls_equal_those_of_curl() {
     assert_eq!(fetch_url.assert_exit(0).stdout_text(), curl.assert_exit(0).stdout_text());
 }
 
+/// The request failed before its final response.
+#[test]
+fn write_out_has_the_connection_of_a_failed_request() {
+    let server = http_server(|request| match request.path().as_str() {
+        "/from" => HttpResponse::new(302).header("Location", "/to"),
+        "/other" => HttpResponse::new(302).header("Location", "gopher://localhost/"),
+        _ => HttpResponse::raw(""),
+    });
+    let dir = temp_dir();
+    let format = "%{num_connects} %{remote_ip} %{remote_port} %{local_ip}";
+    for (path, options, exit) in
+        [("/from", "--max-redirs 0", 47), ("/other", "--proto-redir http", 1), ("/empty", "", 52)]
+    {
+        let url = server.url(path);
+        let arguments = options.split_whitespace().chain(["-s", "-w", format, url.as_str()]);
+        let result = run_fetch_url_in(dir.path(), arguments.clone().chain(["--retry", "0"]));
+        let text = result.stdout_text();
+        assert!(result.exit != 0 && text.starts_with("1 127.0.0.1 "), "{path}: {text}");
+        let times = run_fetch_url_in(
+            dir.path(),
+            ["-s", "--retry", "0", "-w", "%{time_connect}", "--max-redirs", "0", &url],
+        );
+        assert!(times.stdout_text().parse::<f64>().expect("seconds") > 0.0, "{path}");
+        let Some(curl) = run_curl(dir.path(), ["-L"].into_iter().chain(arguments)) else { continue };
+        assert_eq!((curl.exit, curl.stdout_text()), (exit, text), "{path}");
+    }
+}
+
 /// All variables of curl 7.88 except size_request, http_connect, proxy_ssl_verify_result, ftp_entry_path, certs and
 /// num_certs.
 #[test]
