@@ -62,6 +62,9 @@ pub struct Receipt {
     pub digest: Option<String>,
     /// The written file, if the sink is [`Sink::file`] and not a device; otherwise `None`.
     pub file: Option<SavedFile>,
+    /// The object does not match the condition of the request ([`Content::Unchanged`](crate::Content::Unchanged)), so
+    /// nothing was written, and an existing file is as it was.
+    pub unchanged: bool,
     /// If the download broke off and was restarted: the metadata of the response that the object comes from, instead of
     /// the one that was passed to [`save`].
     pub restarted: Option<Box<Meta>>,
@@ -74,12 +77,15 @@ impl Receipt {
     }
 }
 
-/// Writes the object of `response` to `sink`. A listing is written as its names, one per line.
+/// Writes the object of `response` to `sink`. A listing is written as its names, one per line. If the object is unchanged
+/// ([`Request::only_if`](crate::Request::only_if)), nothing is written.
 ///
 /// # Errors
 /// [`Code::Truncated`], [`Code::TimedOut`], [`Code::LimitReached`] or another error of the body; [`Code::SinkFailed`]
 /// if writing fails; [`Code::ChecksumMismatch`]; [`Code::Unsupported`] if the response is advice (`telnet:`, `mailto:`)
-/// and the sink a file. On failure no file gets the final name. [`FileOptions`](crate::output::FileOptions) decide
+/// and the sink a file; [`Code::Usage`] for the
+/// response to [`Request::head`](crate::Request::head) and a file, and for a body of which chunks were read, unless
+/// [`Body::with_prefix`] gives them back. On failure no file gets the final name. [`FileOptions`](crate::output::FileOptions) decide
 /// whether a partial download is kept.
 pub async fn save(response: Response, sink: Sink, progress: &mut dyn Progress) -> Result<Receipt, Error> {
     let started = Instant::now();
@@ -87,7 +93,16 @@ pub async fn save(response: Response, sink: Sink, progress: &mut dyn Progress) -
         let detail = "the URL does not name an object that can be stored";
         return Err(Error::new(Code::Unsupported, Phase::Deliver, detail).with_url(&response.meta.url));
     }
+    if matches!(response.content, Content::Head) && sink.is_file() {
+        let detail = "a request for the metadata alone has no object that can be stored";
+        return Err(Error::new(Code::Usage, Phase::Deliver, detail).with_url(&response.meta.url));
+    }
+    let is_unchanged = matches!(response.content, Content::Unchanged);
     let (meta, body) = response.into_meta_and_body()?;
+    if is_unchanged {
+        return Ok(unchanged_receipt(&meta, body.proof(), started));
+    }
+    body.check_unread().map_err(|error| error.with_url(&meta.url))?;
     let deadline = body.deadline();
     let finished = {
         // Pinned here, because moving a future copies it.
@@ -116,8 +131,28 @@ pub async fn save(response: Response, sink: Sink, progress: &mut dyn Progress) -
         missing_terminator: body_end.missing,
         digest: finished.digest,
         file: finished.file,
+        unchanged: false,
         restarted: body_end.restarted,
     })
+}
+
+/// Returns the receipt for an object that is not sent, because it is unchanged.
+fn unchanged_receipt(meta: &Meta, proof: Proof, started: Instant) -> Receipt {
+    Receipt {
+        url: meta.url.redacted().to_string(),
+        bytes: 0,
+        resumed_from: 0,
+        elapsed: started.elapsed(),
+        redirects: meta.redirects,
+        retries: meta.retries,
+        proof,
+        notes: meta.notes.clone(),
+        missing_terminator: None,
+        digest: None,
+        file: None,
+        unchanged: true,
+        restarted: None,
+    }
 }
 
 /// The part of the receipt that is known when the body has ended.

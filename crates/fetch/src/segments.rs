@@ -228,6 +228,7 @@ impl Object {
             proof: Proof::Assumed(self.proof()),
             digest: completed.digest,
             file: completed.file,
+            unchanged: false,
             restarted: None,
         })
     }

@@ -34,7 +34,7 @@ impl DirHandle {
     /// are followed in `root` but not in `below`.
     ///
     /// # Errors
-    /// [`Code::SinkFailed`] if a component of the path is a link or a file, or cannot be opened.
+    /// [`Code::SinkFailed`] if a component of the path is `..`, a link or a file, or cannot be opened.
     pub fn open_or_create(root: &Path, below: &str) -> Result<Self, Error> {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
@@ -42,6 +42,9 @@ impl DirHandle {
         let mut directory = open(root, flags, Mode::empty()).map_err(|errno| failed(&display_path, errno))?;
         for name in below.split('/').filter(|name| !name.is_empty()) {
             display_path.push(name);
+            if name == ".." {
+                return Err(failed(&display_path, Errno::INVAL));
+            }
             let made = mkdirat(&directory, name, Mode::from_raw_mode(0o777));
             if let Err(errno) = made
                 && errno != Errno::EXIST
@@ -92,8 +95,10 @@ impl DirHandle {
         statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW).map(drop).map_err(io::Error::from)
     }
 
-    /// Returns the metadata of the regular file `name`, without following links.
+    /// Returns the metadata of the regular file `name`, without following links. `None` if there is none, and for a name
+    /// with `/`.
     pub fn file_metadata(&self, name: &str) -> Option<Metadata> {
+        check_name(name).ok()?;
         fs::symlink_metadata(self.path(name)).ok().filter(Metadata::is_file)
     }
 
@@ -101,11 +106,11 @@ impl DirHandle {
     /// followed.
     ///
     /// # Errors
-    /// [`Code::SinkFailed`] if the file cannot be read.
+    /// [`Code::SinkFailed`] if the file cannot be read, or for a name with `/`.
     pub fn read_file(&self, name: &str, max_size: u64) -> Result<Option<Vec<u8>>, Error> {
         let display_path = self.display_path.join(name);
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::RDONLY;
-        let file = openat(&self.directory, name, flags, Mode::empty());
+        let file = check_name(name).and_then(|()| openat(&self.directory, name, flags, Mode::empty()));
         let file = fs::File::from(file.map_err(|errno| failed(&display_path, errno))?);
         let mut content = Vec::new();
         let read = file.metadata().and_then(|metadata| match metadata.is_file() {
@@ -124,15 +129,15 @@ impl DirHandle {
     /// Removes the file `name`.
     ///
     /// # Errors
-    /// [`Code::SinkFailed`] if the file cannot be removed.
+    /// [`Code::SinkFailed`] if the file cannot be removed, or for a name with `/`.
     pub fn remove_file(&self, name: &str) -> Result<(), Error> {
-        let removed = unlinkat(&self.directory, name, AtFlags::empty());
+        let removed = check_name(name).and_then(|()| unlinkat(&self.directory, name, AtFlags::empty()));
         removed.map_err(|errno| failed(&self.display_path.join(name), errno))
     }
 
     /// Removes the directory `name` if it is empty. Returns `true` if it was removed.
     pub fn remove_directory(&self, name: &str) -> bool {
-        unlinkat(&self.directory, name, AtFlags::REMOVEDIR).is_ok()
+        check_name(name).and_then(|()| unlinkat(&self.directory, name, AtFlags::REMOVEDIR)).is_ok()
     }
 
     /// Returns the path of the open directory in procfs.
@@ -155,6 +160,15 @@ fn failed(path: &Path, errno: Errno) -> Error {
         errno => io::Error::from(errno).to_string(),
     };
     Error::new(Code::SinkFailed, Phase::Deliver, format!("{}: {words}", path.display()))
+}
+
+/// Fails unless `name` names an entry of a directory.
+fn check_name(name: &str) -> Result<(), Errno> {
+    match name.as_bytes() {
+        b"" | b"." | b".." => Err(Errno::INVAL),
+        bytes if bytes.contains(&b'/') => Err(Errno::INVAL),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -196,5 +210,24 @@ mod tests {
         fs::remove_dir(at("elsewhere/b")).expect("a directory");
         assert_eq!(fs::read_dir(at("elsewhere")).expect("a directory").count(), 0);
         assert!(DirHandle::open_or_create(&at("a"), "x").is_ok(), "the root may be a link");
+    }
+
+    #[test]
+    fn names_do_not_lead_out_of_the_directory() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let root = dir.path().join("root");
+        fs::create_dir_all(root.join("below")).expect("directories");
+        fs::write(dir.path().join("outside"), "x").expect("a file");
+        for below in ["..", "../new", "below/../../new"] {
+            assert!(DirHandle::open_or_create(&root, below).is_err(), "{below}");
+        }
+        assert!(!dir.path().join("new").exists());
+        let handle = DirHandle::open_or_create(&root, "").expect("a directory");
+        let absolute = dir.path().join("outside").display().to_string();
+        for name in ["../outside", absolute.as_str(), "below/../../outside"] {
+            assert!(handle.file_metadata(name).is_none() && handle.read_file(name, 9).is_err(), "{name}");
+            assert!(handle.remove_file(name).is_err() && dir.path().join("outside").exists(), "{name}");
+        }
+        assert!(!handle.remove_directory("../root") && !handle.remove_directory(".") && root.exists());
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use fetch_url::output::{Algorithm, FileOptions, FileSink, Sink, save};
-use fetch_url::{Code, Content, Error, Fetcher, Policy, Proof, Receipt, Request, Response, Retry};
+use fetch_url::{Code, Condition, Content, Error, Fetcher, Policy, Proof, Receipt, Request, Response, Retry};
 use fetch_url_tests::{
     FileHeaders, HttpResponse, HttpServer, RangeSupport, file_handler, pattern_handler, pattern_vec,
 };
@@ -395,4 +395,50 @@ fn empty_file_name_is_rejected_without_a_part_file() {
     let Err(error) = FileSink::open(Path::new(""), FileOptions::default()) else { panic!("an empty name") };
     assert_eq!(error.code(), Code::Usage);
     assert!(!Path::new(".fetch-url.part").exists());
+}
+
+/// A file of an earlier run must not become empty.
+#[tokio::test]
+async fn unchanged_object_leaves_the_file_as_it_is() {
+    let server = HttpServer::start(|_| HttpResponse::new(304)).expect("a server");
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("f");
+    fs::write(&path, "good").expect("a file");
+    let fetcher = Fetcher::new();
+    let url = server.url("/");
+    let condition = Condition::ModifiedSince(0);
+    let request = || Request::new(&url).expect("a URL").only_if(condition);
+    let receipt = fetcher.download(request(), &path).await.expect("unchanged");
+    assert!(receipt.unchanged && receipt.bytes == 0 && receipt.file.is_none(), "{receipt:?}");
+    assert_eq!(fs::read(&path).expect("a file"), b"good");
+    let heap = Heap::default();
+    let response = fetcher.fetch(request()).await.expect("a response");
+    assert!(save(response, Sink::writer(heap.clone()), &mut ()).await.expect("unchanged").unchanged);
+    assert_eq!(heap.content(), b"");
+    let server = HttpServer::start(|_| HttpResponse::new(200).body("object")).expect("a server");
+    let head = Request::new(&server.url("/")).expect("a URL").head();
+    let error = fetcher.download(head, &path).await.expect_err("no object");
+    assert_eq!((error.code(), fs::read(&path).expect("a file")), (Code::Usage, b"good".to_vec()));
+}
+
+#[tokio::test]
+async fn body_of_which_chunks_were_read_is_saved_only_with_them() {
+    let server = HttpServer::start(pattern_handler(300_000, FileHeaders::default())).expect("a server");
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("f");
+    let fetcher = Fetcher::new();
+    for gives_back in [false, true] {
+        let mut response =
+            fetcher.fetch(Request::new(&server.url("/")).expect("a URL")).await.expect("a response");
+        let Content::Body(mut body) = response.content else { panic!("no body") };
+        let chunk = body.chunk().await.expect("a chunk").expect("bytes");
+        response.content = Content::Body(if gives_back { body.with_prefix(chunk) } else { body });
+        let sink = Sink::file(FileSink::open(&path, FileOptions::default()).expect("a file"));
+        let saved = save(response, sink, &mut ()).await;
+        match gives_back {
+            false => assert_eq!(saved.expect_err("bytes are missing").code(), Code::Usage),
+            true => assert_eq!(fs::read(&path).expect("a file"), pattern_vec(0, 300_000)),
+        }
+        assert_eq!(path.exists(), gives_back);
+    }
 }

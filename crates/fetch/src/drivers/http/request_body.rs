@@ -1,9 +1,9 @@
 //! The body of a request: bytes, and files that are read while they are sent.
 
 use std::collections::VecDeque;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
 use hyper::body::{Body, Frame, SizeHint};
+use rustix::fs::OFlags;
 
 use super::upload::{OutgoingChunk, Upload};
 use crate::{Code, Error, Phase};
@@ -108,7 +109,7 @@ impl Piece {
         Ok(match self {
             Self::Bytes(bytes) => OutgoingPiece::Bytes(bytes.clone()),
             Self::File { path, size } => {
-                let file = File::open(path).map_err(|error| {
+                let file = open_regular_file(path).map_err(|error| {
                     let detail = format!("reading the request body from {}", path.display());
                     Error::io(Code::Usage, Phase::Request, &detail, error)
                 })?;
@@ -118,6 +119,16 @@ impl Piece {
                 OutgoingPiece::File { file: file.clone(), offset: 0, size: *size }
             }
         })
+    }
+}
+
+/// Opens a regular file. A FIFO that has replaced it must not block the thread.
+fn open_regular_file(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
     }
 }
 
@@ -250,6 +261,22 @@ mod tests {
         std::fs::remove_file(&path).expect("remove file");
         assert_eq!(body.open(Upload::unlimited()).err().expect("no file").code(), Code::Usage);
         assert!(RequestBody::file(dir.path()).is_err(), "a directory");
+    }
+
+    #[test]
+    fn file_that_becomes_a_fifo_or_directory_is_an_error() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("f");
+        std::fs::write(&path, "bytes").expect("a file");
+        let body = RequestBody::file(&path).expect("a regular file");
+        std::fs::remove_file(&path).expect("removed");
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
+        rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0).expect("a FIFO");
+        let code = || body.open(Upload::unlimited()).err().map(|error| error.code());
+        assert_eq!(code(), Some(Code::Usage));
+        std::fs::remove_file(&path).expect("removed");
+        std::fs::create_dir(&path).expect("a directory");
+        assert_eq!(code(), Some(Code::Usage));
     }
 
     #[test]
