@@ -21,6 +21,7 @@ use crate::request_head::RequestHead;
 mod blocks;
 mod cached_fetch;
 mod contents;
+mod directives;
 mod entry;
 mod files;
 mod http_rules;

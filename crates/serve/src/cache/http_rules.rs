@@ -6,14 +6,16 @@ use std::time::{Duration, SystemTime};
 use fetch_url::http::{HeaderField, HttpOptions};
 use fetch_url::{Meta, Request};
 use fetch_url_proto::http_date;
+use http::header::{AGE, DATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use http_cache_semantics::{BeforeRequest, CacheOptions, CachePolicy};
 
+use super::directives::{self, MAX_SECONDS};
 use super::entry::Entry;
 use crate::request_head::RequestHead;
 
-/// The largest number of seconds that is accepted; larger ones count as this.
-const MAX_SECONDS: u64 = 1 << 31;
+/// The directives of a server that forbid to use a stale object without asking the server (RFC 9111 §4.2.4).
+const FORBIDS_STALE: [&str; 4] = ["must-revalidate", "no-cache", "proxy-revalidate", "s-maxage"];
 /// The fields that a response with status 304 does not replace, because they describe the bytes (RFC 9111 §3.2).
 const KEPT_FIELDS: [&str; 5] =
     ["content-encoding", "content-length", "content-range", "content-type", "transfer-encoding"];
@@ -87,7 +89,12 @@ pub(super) fn varying_fields(request: &[(String, Vec<u8>)], meta: &Meta) -> Vec<
 
 /// Returns what may be done with `entry` for `request`.
 pub(super) fn freshness(entry: &Entry, request: &[(String, Vec<u8>)], now: SystemTime) -> Freshness {
-    let parts = request_parts(request);
+    let forbids_stale =
+        values(&entry.fields, "cache-control").any(|value| directives::contains(value, &FORBIDS_STALE));
+    let parts = match forbids_stale {
+        true => request_parts(&without_max_stale(request)),
+        false => request_parts(request),
+    };
     let policy = policy(&entry.request_fields, &entry.fields, confirmed(entry));
     let (Some(policy), Some(parts)) = (policy, parts) else { return Freshness::OtherVariant };
     match policy.before_request(&parts, now) {
@@ -97,6 +104,15 @@ pub(super) fn freshness(entry: &Entry, request: &[(String, Vec<u8>)], now: Syste
         BeforeRequest::Stale { matches: true, .. } => Freshness::Stale { by_client: !policy.is_stale(now) },
         BeforeRequest::Stale { .. } => Freshness::OtherVariant,
     }
+}
+
+/// Returns the fields without the permission of the client to use a stale object.
+fn without_max_stale(request: &[(String, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
+    let change = |(name, value): &(String, Vec<u8>)| match name.as_str() {
+        "cache-control" => (name.clone(), directives::without(value, "max-stale")),
+        _ => (name.clone(), value.clone()),
+    };
+    request.iter().map(change).collect()
 }
 
 /// Returns `true` if the response with status 304 and these `fields` is about `entry` (RFC 9111 §4.3.4): it has the same
@@ -208,9 +224,23 @@ fn policy(
     received: SystemTime,
 ) -> Option<CachePolicy> {
     let mut parts = http::Response::new(());
-    *parts.headers_mut() = header_map(response)?;
+    let mut fields = header_map(response)?;
+    correct_age(&mut fields, received);
+    *parts.headers_mut() = fields;
     let options = CacheOptions { shared: true, ..CacheOptions::default() };
     Some(CachePolicy::new_options(&request_parts(request)?, &parts, received, options))
+}
+
+/// Sets `Age` to the time since `Date`, if that is longer (apparent_age, RFC 9111 §4.2.3).
+fn correct_age(fields: &mut HeaderMap, received: SystemTime) {
+    let date = fields.get(DATE).and_then(|value| http_date::parse(value.to_str().ok()?.trim()));
+    let received = received.duration_since(SystemTime::UNIX_EPOCH).ok().map(|time| time.as_secs());
+    let apparent =
+        received.zip(date).and_then(|(received, date)| received.checked_sub(u64::try_from(date).ok()?));
+    let stated = fields.get(AGE).and_then(|value| value.to_str().ok()?.parse().ok()).unwrap_or(0);
+    if let Some(apparent) = apparent.filter(|apparent| *apparent > stated) {
+        fields.insert(AGE, HeaderValue::from(apparent.min(MAX_SECONDS)));
+    }
 }
 
 /// The URL is a part of the key, so that of the policy is always the same.
@@ -227,7 +257,9 @@ fn header_map(fields: &[(String, Vec<u8>)]) -> Option<HeaderMap> {
     for (name, value) in fields {
         let name = HeaderName::from_bytes(name.to_ascii_lowercase().as_bytes()).ok()?;
         let value = match name.as_str() {
-            "cache-control" | "pragma" => bounded_numbers(&value.to_ascii_lowercase())?,
+            "cache-control" | "pragma" => directives::normalised(value)?,
+            // RFC 9111 §5.1: the first field counts.
+            "age" if map.contains_key(&name) => continue,
             "age" => {
                 let seconds = std::str::from_utf8(value).ok().and_then(|text| text.trim().parse().ok());
                 seconds.unwrap_or(MAX_SECONDS).min(MAX_SECONDS).to_string().into_bytes()
@@ -241,21 +273,6 @@ fn header_map(fields: &[(String, Vec<u8>)]) -> Option<HeaderMap> {
         map.insert(name, HeaderValue::from_bytes(&joined).ok()?);
     }
     Some(map)
-}
-
-/// Replaces numbers that are too large in directives. Returns `None` for text that is not ASCII.
-fn bounded_numbers(value: &[u8]) -> Option<Vec<u8>> {
-    let text = std::str::from_utf8(value).ok().filter(|text| text.is_ascii())?;
-    let bounded = text.split(',').map(|directive| {
-        let Some((name, number)) = directive.split_once('=') else { return directive.to_owned() };
-        let digits = number.trim().trim_matches('"');
-        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        match is_number {
-            true => format!("{name}={}", digits.parse().unwrap_or(MAX_SECONDS).min(MAX_SECONDS)),
-            false => directive.to_owned(),
-        }
-    });
-    Some(bounded.collect::<Vec<_>>().join(",").into_bytes())
 }
 
 #[cfg(test)]
@@ -311,6 +328,22 @@ mod tests {
         }
     }
 
+    /// The entry was confirmed 1,000,000 seconds after 1970.
+    #[test]
+    fn age_is_that_of_the_first_field_or_the_time_since_date() {
+        for (age, expected) in [
+            (&[("Age", "1000"), ("Age", "1")][..], 1000),
+            (&[("Age", "1"), ("Age", "1000")], 1),
+            (&[("Date", "Mon, 12 Jan 1970 13:46:30 GMT")], 10),
+            (&[("Date", "Mon, 12 Jan 1970 13:46:30 GMT"), ("Age", "30")], 30),
+            (&[("Date", "Thu, 15 Jan 1970 00:00:00 GMT")], 0),
+            (&[("Date", "no date")], 0),
+        ] {
+            let response = [&[("ETag", "\"a\""), ("Cache-Control", "max-age=60")], age].concat();
+            assert_eq!(super::age(&entry(&response, &[]), at(0)), expected, "{age:?}");
+        }
+    }
+
     #[test]
     fn freshness_follows_the_directives_of_both_sides() {
         let stale = Freshness::Stale { by_client: false };
@@ -322,6 +355,10 @@ mod tests {
             ("no-cache, max-age=60", "", 0, Freshness::Stale { by_client: false }),
             ("max-age=60", "no-cache", 10, Freshness::Stale { by_client: true }),
             ("max-age=60", "max-age=5", 10, Freshness::Stale { by_client: true }),
+            ("no-cache, max-age=60", "max-stale", 0, Freshness::Stale { by_client: false }),
+            ("max-age=0, proxy-revalidate", "max-stale=100", 1, Freshness::Stale { by_client: false }),
+            ("s-maxage=0", "max-stale, x", 1, Freshness::Stale { by_client: false }),
+            ("ext=\"x, max-age=1000\", max-age=0", "", 1, Freshness::Stale { by_client: false }),
             ("", "", 10, stale),
             ("max-age=99999999999999999999", "", 10, Freshness::Fresh { age: 10, ttl: MAX_SECONDS - 10 }),
         ] {
