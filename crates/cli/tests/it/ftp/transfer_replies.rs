@@ -105,6 +105,22 @@ fn missing_size_fails_only_with_require_complete() {
     assert_complete(&fetch_x(&start_server(test_config()), "--require-complete"), "a size");
 }
 
+/// These words make a listing incomplete; the reply to a file may name the file.
+#[test]
+fn words_in_the_final_reply_of_a_file_are_no_sign_of_an_incomplete_one() {
+    for reply in [
+        "226 Transfer complete: error.log",
+        "226 No errors",
+        "226-Warning: quota 90%\r\n226 Done",
+        "226 rate limited",
+    ] {
+        let server = start_server(test_config().final_reply(format!("{reply}\r\n")));
+        let result = fetch_x(&server, "--require-complete");
+        assert_complete(&result, reply);
+        assert_eq!(result.stderr, "", "{reply}");
+    }
+}
+
 /// RFC 959 §4.2: 125 or 150 before the data, 226 or 250 after it, in the variants that real servers send.
 #[test]
 fn unusual_preliminary_and_final_replies_are_accepted() {

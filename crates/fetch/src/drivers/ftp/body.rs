@@ -56,7 +56,8 @@ impl Transfer {
         }
     }
 
-    /// Returns the check that is set if the final reply states that the data is incomplete.
+    /// Returns the check that is set if the final reply states that a listing is incomplete. The reply to a file may contain
+    /// the words of such replies in its name.
     pub(super) fn terminator_check(&self) -> TerminatorCheck {
         self.terminator_check.clone()
     }
@@ -82,8 +83,7 @@ impl Transfer {
             (_, None, Some(size)) => {
                 let proof = Proof::Proven("SIZE and the reply 226");
                 self.expected = Some(size);
-                let terminator_check = self.terminator_check();
-                Body::from_source(self, Some(size), proof).with_terminator_check(terminator_check)
+                Body::from_source(self, Some(size), proof)
             }
             _ => {
                 let proof = match announced {
