@@ -22,6 +22,7 @@ mod ftp_wildcard;
 mod header_files;
 mod interruption;
 mod journal_file;
+mod local_tree;
 mod metadata;
 mod mirror;
 mod not_fetchable;

@@ -10,6 +10,7 @@ mod file_entries;
 mod glob;
 mod identity;
 mod kind;
+mod menu_items;
 mod names;
 mod page_links;
 mod page_paths;
@@ -23,7 +24,7 @@ use std::num::NonZeroU64;
 
 use fetch_url_core::{GopherUrl, Url, parse};
 use fetch_url_proto::text::sanitise;
-use fetch_url_proto::{Details, Entry, EntryKind};
+use fetch_url_proto::{Entry, EntryKind};
 
 use self::case_probe::CaseProbe;
 use self::directory_links::DirectoryLinks;
@@ -32,6 +33,7 @@ pub use self::glob::Glob;
 use self::identity::{IdentitySet, is_news, resource_identity};
 pub(crate) use self::identity::{content_id, content_id_of, is_same_directory};
 pub use self::kind::UncertainKind;
+use self::menu_items::{is_error_line, is_form, is_text, is_unfetchable};
 pub use self::names::fold_case;
 use self::names::{Candidate, make_names_unique, server_file_name};
 pub use self::page_state::SkippedLinks;
@@ -209,7 +211,7 @@ impl Tree {
         entries: Vec<Entry>,
         classified: &mut Classified,
     ) -> Vec<Candidate> {
-        let (mut candidates, mut names) = (Vec::with_capacity(entries.len()), IdentitySet::default());
+        let (mut candidates, mut names) = (Vec::with_capacity(entries.len()), ListingNames::default());
         for mut entry in entries {
             self.entries += 1;
             if self.is_full() {
@@ -223,6 +225,9 @@ impl Tree {
                 Err(why) => classified.skipped.push((entry.name, why)),
             }
         }
+        if self.rules.collects_names {
+            classified.names.extend(names.in_other_menus.into_iter().map(|name| (name, None)));
+        }
         candidates
     }
 
@@ -231,12 +236,12 @@ impl Tree {
         self.entries > self.rules.max_entries
     }
 
-    /// Checks one entry and sanitises its name. `names` are the names of the entries before it.
+    /// Checks one entry and sanitises its name. `names` are those of the entries before it.
     fn candidate(
         &mut self,
         directory: &DirEntry,
         entry: &mut Entry,
-        names: &mut IdentitySet,
+        names: &mut ListingNames,
     ) -> Result<Candidate, Skipped> {
         let no_url = if is_text(entry) { Skipped::Text } else { Skipped::NoUrl };
         let text = entry.url.take().filter(|_| !is_error_line(entry)).ok_or(no_url)?;
@@ -252,11 +257,12 @@ impl Tree {
         let is_directory = entry.kind == EntryKind::Directory;
         let is_new = if is_hierarchical(&url) {
             // Two URLs with the same decoded name are the same entry.
-            names.insert((&entry.name, is_directory))
+            names.seen.insert((&entry.name, is_directory))
         } else {
             self.seen.insert(resource_identity(&url))
         };
         if !is_new {
+            names.in_other_menus.extend((!is_hierarchical(&url)).then_some(name));
             return Err(Skipped::Duplicate);
         }
         let has_facts = entry.size.is_some() || entry.modified.is_some();
@@ -336,15 +342,13 @@ impl Tree {
     }
 }
 
-/// Returns `true` for a valid line of a gopher menu with informational text or a link (`URL:`).
-fn is_text(entry: &Entry) -> bool {
-    let is_text = |gtype| gtype == b'i' || entry.kind == EntryKind::Link;
-    matches!(&entry.details, Details::MenuItem(item, _) if item.fault.is_none() && is_text(item.gtype))
-}
-
-/// Returns `true` for an error message of the server in a gopher menu.
-fn is_error_line(entry: &Entry) -> bool {
-    matches!(&entry.details, Details::MenuItem(item, _) if item.is_error())
+/// The names of a listing.
+#[derive(Default)]
+struct ListingNames {
+    seen: IdentitySet,
+    /// The local names of items that another menu has listed before, which are copied there. An earlier run may have copied
+    /// them here.
+    in_other_menus: Vec<String>,
 }
 
 /// Returns the path of an entry of a directory.
@@ -381,18 +385,6 @@ fn selector_path(url: &GopherUrl<'_>) -> Vec<u8> {
     let start = path.iter().position(|byte| *byte != b'/').unwrap_or(path.len());
     let end = path.iter().rposition(|byte| *byte != b'/').map_or(start, |last| last + 1);
     path[start..end].to_vec()
-}
-
-/// Returns `true` for gopher items that cannot be fetched: searches without words, phone books, sessions (RFC 1436
-/// §3.8).
-fn is_unfetchable(url: &Url<'_>) -> bool {
-    let Url::Gopher(url) = url else { return false };
-    matches!(url.gtype(), b'2' | b'8' | b'T') || (url.gtype() == b'7' && url.search().is_none())
-}
-
-/// Returns `true` for a Gopher+ item that must be filled in before it is fetched (`?` at the end of its menu line).
-fn is_form(entry: &Entry) -> bool {
-    matches!(&entry.details, Details::MenuItem(item, _) if item.plus == Some(b'?'))
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! `mirror --delete`: removes files that an earlier run fetched and that are no longer listed.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::{self, Metadata};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::ops::Bound;
 use std::path::Path;
 
 use fetch_url::Error;
 use fetch_url::internal::fold_case;
-use fetch_url::mirror::{DirHandle, Finished, Journal};
+use fetch_url::mirror::{DirHandle, Finished};
+
+use super::mirror::complete_listings::FinalListings;
 
 /// The names in completely listed directories, and whether they are directories, if known.
 pub(super) type ListedNames = HashMap<String, HashMap<String, Option<bool>>>;
@@ -18,38 +21,43 @@ pub(super) struct Extraneous {
     files: Vec<(String, Finished)>,
     /// The number of files that are no longer listed, but were changed locally.
     pub(super) changed: u64,
-    /// The number of recorded files that are still listed, or in directories that were not listed completely.
-    pub(super) remaining: u64,
 }
 
 impl Extraneous {
-    /// Finds the extraneous files that the journal contains.
-    pub(super) fn find(directory: &Path, journal: &mut Journal, listed: &ListedNames) -> Result<Self, Error> {
+    /// Finds the extraneous files among those of earlier runs.
+    pub(super) fn find(
+        directory: &Path,
+        earlier: &BTreeMap<String, Finished>,
+        listings: &FinalListings,
+    ) -> Self {
         let mut extraneous = Self::default();
         let mut spellings = OtherSpellings::new(directory);
-        for (path, finished) in journal.finished()?.into_iter().rev() {
-            if !is_inside_mirror(&path) {
+        for (path, finished) in earlier.iter().rev() {
+            if !is_inside_mirror(path)
+                || !is_extraneous(path, false, &listings.names)
+                || may_be_copy_of_failed(path, &listings.failed)
+            {
                 continue;
             }
-            if !is_extraneous(&path, false, listed) {
-                extraneous.remaining += 1;
-                continue;
-            }
-            let Some((parent, name)) = open_parent(directory, &path) else { continue };
-            let is_unchanged = parent.file_metadata(name).map(|file| finished.is_unchanged(&file));
-            match is_unchanged {
-                Some(_) if spellings.is_listed(&path, listed) => extraneous.remaining += 1,
-                Some(true) => extraneous.files.push((path, finished)),
+            let Some((parent, name)) = open_parent(directory, path) else { continue };
+            match parent.file_metadata(name).map(|file| finished.is_unchanged(&file)) {
+                Some(_) if spellings.is_listed(path, &listings.names) => {}
+                Some(true) => extraneous.files.push((path.clone(), *finished)),
                 Some(false) => extraneous.changed += 1,
                 None => {}
             }
         }
-        Ok(extraneous)
+        extraneous
     }
 
     /// Returns the number of files.
     pub(super) const fn count(&self) -> u64 {
         self.files.len() as u64
+    }
+
+    /// Returns the number of files of earlier runs that exist and are not extraneous.
+    pub(super) fn count_remaining(&self, directory: &Path, earlier: &BTreeMap<String, Finished>) -> u64 {
+        count_existing(directory, earlier.keys()).saturating_sub(self.count())
     }
 
     /// Deletes the files that are still unchanged, then their empty parent directories. `remove` gets the directory, the
@@ -60,47 +68,45 @@ impl Extraneous {
         listed: &ListedNames,
         mut remove: impl FnMut(&DirHandle, &str, &str) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut changed = 0;
         for (path, finished) in &self.files {
             let Some((parent, name)) = open_parent(directory, path) else { continue };
             if parent.file_metadata(name).is_some_and(|file| finished.is_unchanged(&file)) {
                 remove(&parent, name, path)?;
                 remove_empty_parents(directory, path, listed);
             } else {
-                changed += 1;
+                self.changed += 1;
             }
         }
-        self.changed += changed;
         Ok(())
     }
 }
 
-/// Returns the local file or directory at `path`, which is to be deleted because the server now has the other kind there;
-/// `is_directory` is the local kind. Returns `None` unless everything at and below `path` is extraneous, and either
-/// unchanged and recorded in `journal`, or a temporary file of a killed download of a URL that starts with `url_prefix`.
-pub(super) fn find_entry_of_other_kind(
-    directory: &Path,
-    path: &str,
-    is_directory: bool,
-    journal: &BTreeMap<String, Finished>,
-    listed: &ListedNames,
-    url_prefix: &str,
-) -> Option<LocalTree> {
-    let mut spellings = OtherSpellings::new(directory);
-    if !is_inside_mirror(path)
-        || !is_extraneous(path, is_directory, listed)
-        || spellings.is_listed(path, listed)
-    {
-        return None;
-    }
-    let mut tree = LocalTree::default();
-    let is_known = |path: &str, file: &Metadata| {
-        file.is_file() && journal.get(path).is_some_and(|finished| finished.is_unchanged(file))
+/// Returns the number of regular files at the paths below `directory`. The journal keeps the paths of deleted files.
+pub(super) fn count_existing<'p>(directory: &Path, paths: impl Iterator<Item = &'p String>) -> u64 {
+    let is_file = |path: &&String| {
+        let metadata = fs::symlink_metadata(directory.join(path));
+        is_inside_mirror(path) && metadata.is_ok_and(|file| file.is_file())
     };
-    tree.collect(directory, path, url_prefix, &is_known)?;
-    // Metadata come before the `.part` file to which they belong: they must not exist without it.
-    tree.leftovers.sort_unstable();
-    Some(tree)
+    paths.filter(is_file).count() as u64
+}
+
+/// Returns `true` if the path may be the only copy of an entry that could not be fetched: in the earlier run another entry
+/// had the same local name, so that the name of this one, or of its directory, has a suffix.
+fn may_be_copy_of_failed(path: &str, failed: &BTreeSet<String>) -> bool {
+    let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+    ends.filter_map(|end| without_suffix(&path[..end])).any(|base| {
+        let below = format!("{base}/");
+        let from = (Bound::Included(below.as_str()), Bound::Unbounded);
+        failed.contains(base)
+            || failed.range::<str, _>(from).next().is_some_and(|found| found.starts_with(&below))
+    })
+}
+
+/// Removes `~` and 8 hexadecimal digits from the end of a path. Returns `None` if it does not end with them.
+fn without_suffix(path: &str) -> Option<&str> {
+    let (base, digits) = path.rsplit_once('~')?;
+    let is_suffix = digits.len() == 8 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_suffix.then_some(base)
 }
 
 /// Finds listed names that differ from those of a local path only in case. If the directory folds case, the path leads to
@@ -148,70 +154,6 @@ impl<'d> OtherSpellings<'d> {
     }
 }
 
-/// The files and directories at and below a path.
-#[derive(Default)]
-pub(super) struct LocalTree {
-    files: Vec<String>,
-    /// Temporary files of killed downloads.
-    leftovers: Vec<String>,
-    /// Each directory before those below it.
-    directories: Vec<String>,
-}
-
-impl LocalTree {
-    /// Returns the number of files, without temporary files.
-    pub(super) const fn file_count(&self) -> u64 {
-        self.files.len() as u64
-    }
-
-    /// Deletes the files and directories. Returns the number of files, or `None` if something could not be deleted.
-    pub(super) fn remove(&self, directory: &Path, url_prefix: &str) -> Option<u64> {
-        for path in &self.leftovers {
-            let (parent, name) = open_parent(directory, path)?;
-            parent.remove_leftover(name, url_prefix).ok()?;
-        }
-        for path in &self.files {
-            let (parent, name) = open_parent(directory, path)?;
-            parent.remove_file(name).ok()?;
-        }
-        // The deepest directories come last.
-        for path in self.directories.iter().rev() {
-            if let Some((parent, name)) = open_parent(directory, path) {
-                parent.remove_directory(name);
-            }
-        }
-        Some((self.files.len() + self.leftovers.len()) as u64)
-    }
-
-    /// Adds `path` and everything below it, without following links. Returns `None` if a file is found for which
-    /// `is_known` returns `false`, and which is not the temporary file of a killed download of a URL that starts with
-    /// `url_prefix`.
-    fn collect(
-        &mut self,
-        directory: &Path,
-        path: &str,
-        url_prefix: &str,
-        is_known: &impl Fn(&str, &Metadata) -> bool,
-    ) -> Option<()> {
-        let (parent, name) = open_parent(directory, path)?;
-        let metadata = fs::symlink_metadata(parent.path(name)).ok()?;
-        if !metadata.is_dir() {
-            let files = match is_known(path, &metadata) {
-                true => &mut self.files,
-                false => parent.leftover_target(name, url_prefix).map(|_| &mut self.leftovers)?,
-            };
-            files.push(path.to_owned());
-            return Some(());
-        }
-        self.directories.push(path.to_owned());
-        for entry in fs::read_dir(parent.path(name)).ok()? {
-            let name = entry.ok()?.file_name();
-            self.collect(directory, &format!("{path}/{}", name.to_str()?), url_prefix, is_known)?;
-        }
-        Some(())
-    }
-}
-
 /// Returns `true` if a listed parent directory of the path does not contain it. Below a directory that was not listed,
 /// every path may still exist on the server.
 pub(super) fn is_extraneous(path: &str, is_directory: bool, listed: &ListedNames) -> bool {
@@ -234,13 +176,13 @@ pub(super) fn is_extraneous(path: &str, is_directory: bool, listed: &ListedNames
 }
 
 /// Returns `true` if the path is inside the mirror. A manipulated journal could contain other paths.
-fn is_inside_mirror(path: &str) -> bool {
+pub(super) fn is_inside_mirror(path: &str) -> bool {
     path.split('/').all(|name| !matches!(name, "" | "." | ".."))
 }
 
 /// Opens the parent directory of `path` without following links. Returns it and the file name, or `None` if the directory
 /// does not exist; no directory is created.
-fn open_parent<'p>(directory: &Path, path: &'p str) -> Option<(DirHandle, &'p str)> {
+pub(super) fn open_parent<'p>(directory: &Path, path: &'p str) -> Option<(DirHandle, &'p str)> {
     let (parent_path, name) = path.rsplit_once('/').unwrap_or(("", path));
     Some((open_directory(directory, parent_path)?, name))
 }
@@ -267,6 +209,8 @@ pub(super) fn remove_empty_parents(directory: &Path, path: &str, listed: &Listed
 
 #[cfg(test)]
 mod tests {
+    use fetch_url::mirror::Journal;
+
     use super::*;
 
     /// Names that end with a slash are directories; the kind of names that end with a question mark is unknown.
@@ -276,6 +220,29 @@ mod tests {
             (name.trim_end_matches(['/', '?']).to_owned(), kind)
         };
         directories.iter().map(|(path, all)| ((*path).to_owned(), all.iter().map(of).collect())).collect()
+    }
+
+    fn find(directory: &Path, journal: &mut Journal, listed: &ListedNames) -> Extraneous {
+        let listings = FinalListings { names: listed.clone(), failed: BTreeSet::new() };
+        Extraneous::find(directory, &journal.finished().expect("lines"), &listings)
+    }
+
+    #[test]
+    fn path_with_a_suffix_may_be_the_copy_of_an_entry_that_failed() {
+        let failed = BTreeSet::from(["a_b", "d/x_y/deep", "d/x_y-1"].map(str::to_owned));
+        for (path, expected) in [
+            ("a_b~0123abcd", true),
+            ("a_b~0123abcd/below", true),
+            ("d/x_y~0123abcd/other", true),
+            ("d/x_y-1~0123abcd", true),
+            ("a_b", false),
+            ("a_b~0123abc", false),
+            ("a_b~0123abcg", false),
+            ("d/x~0123abcd", false),
+            ("x_y~0123abcd", false),
+        ] {
+            assert_eq!(may_be_copy_of_failed(path, &failed), expected, "{path}");
+        }
     }
 
     #[test]
@@ -314,13 +281,13 @@ mod tests {
         }
         let listed = listed(&[("", &["\u{c4}", "\u{c9}/", "1"]), ("\u{c9}", &["1"])]);
         let mut deleted = Vec::new();
-        let mut found = Extraneous::find(dir.path(), &mut journal, &listed).expect("no error");
+        let mut found = find(dir.path(), &mut journal, &listed);
         let result = found.delete(dir.path(), &listed, |_, _, path| {
             deleted.push(path.to_owned());
             Ok(())
         });
         result.expect("no error");
-        assert_eq!((deleted, found.changed, found.remaining), (vec!["\u{f6}".to_owned()], 0, 2));
+        assert_eq!((deleted, found.changed), (vec!["\u{f6}".to_owned()], 0));
     }
 
     #[test]
@@ -333,8 +300,8 @@ mod tests {
         journal.add("d/gone", "", "", &fs::metadata(at("d/gone")).expect("metadata")).expect("a line");
         fs::remove_dir_all(at("d")).expect("removed");
         let listed = listed(&[("", &["d/"]), ("d", &["x"])]);
-        let found = Extraneous::find(dir.path(), &mut journal, &listed).expect("no error");
-        assert_eq!((found.count(), found.changed, found.remaining), (0, 0, 0));
+        let found = find(dir.path(), &mut journal, &listed);
+        assert_eq!((found.count(), found.changed), (0, 0));
         assert!(!at("d").exists());
     }
 
@@ -348,7 +315,7 @@ mod tests {
             journal.add(name, "", "", &fs::metadata(at(name)).expect("metadata")).expect("a line");
         }
         let listed = listed(&[("", &["c"])]);
-        let mut found = Extraneous::find(dir.path(), &mut journal, &listed).expect("no error");
+        let mut found = find(dir.path(), &mut journal, &listed);
         fs::write(at("a"), "changed").expect("a file");
         let result = found.delete(dir.path(), &listed, |parent, name, _| parent.remove_file(name));
         result.expect("no error");
@@ -377,13 +344,13 @@ mod tests {
         fs::write(at("changed"), "otherwise").expect("a file");
         let listed = listed(&[("", &["stays", "outside/"])]);
         let mut names = Vec::new();
-        let mut found = Extraneous::find(dir.path(), &mut journal, &listed).expect("no error");
+        let mut found = find(dir.path(), &mut journal, &listed);
         let result = found.delete(dir.path(), &listed, |parent, name, path| {
             names.push(path.to_owned());
             parent.remove_file(name)
         });
         result.expect("deleted");
-        assert_eq!((names.len(), found.count(), found.changed, found.remaining), (1, 1, 1, 1));
+        assert_eq!((names.len(), found.count(), found.changed), (1, 1, 1));
         for (name, expected) in
             [("stays", true), ("d", false), ("changed", true), ("mine", true), ("outside/x", true)]
         {

@@ -50,6 +50,20 @@ pub(super) async fn check_kind(
     reject_listing(&run.fetcher.fetch(request.clone()).await?.content, transfer)
 }
 
+/// Checks that the server sends a file: at least one byte, or none and the size 0. Some servers open a directory, and fail
+/// when they read it.
+pub(super) async fn check_sends_file(request: Request, transfer: &Transfer, run: &Run) -> Result<(), Error> {
+    let response = run.fetcher.fetch(request).await?;
+    reject_listing(&response.content, transfer)?;
+    let Content::Body(mut body) = response.content else { return Ok(()) };
+    let is_empty = body.chunk().await?.is_none();
+    if is_empty && response.meta.head.size != Some(0) {
+        let error = Error::new(Code::PeerMisbehaved, Phase::Body, "the server sent no byte of the file");
+        return Err(error.with_url(&response.meta.url));
+    }
+    Ok(())
+}
+
 /// Rejects the listing of a directory in place of a file of a mirror.
 pub(super) fn reject_listing(content: &Content, transfer: &Transfer) -> Result<(), Error> {
     match content {

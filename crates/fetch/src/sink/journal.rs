@@ -71,7 +71,7 @@ pub struct Journal {
 }
 
 /// Size and modification time of a file when it was finished.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Finished {
     size: u64,
     modified: Option<FileTime>,

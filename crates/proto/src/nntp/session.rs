@@ -50,6 +50,8 @@ pub struct Session {
     /// The rejection of the current request, not reported yet.
     rejection: Option<Rejection>,
     progress: Progress,
+    /// The last list of articles that was made from headers lacks some.
+    lacks_heads: bool,
     state: ConnectionState,
     has_wire_trace: bool,
 }
@@ -166,6 +168,7 @@ impl Session {
             block: None,
             rejection: None,
             progress: Progress::default(),
+            lacks_heads: false,
             state: ConnectionState::New,
             has_wire_trace: false,
         }
@@ -192,6 +195,12 @@ impl Session {
     /// Returns the currently selected group, if any.
     pub const fn selected(&self) -> Option<&Selected> {
         self.server.selected.as_ref()
+    }
+
+    /// Returns `true` if the last list of articles that was made from their headers lacks articles that may exist: the
+    /// reply to HEAD was neither the header nor that there is no such article (423 or 430).
+    pub const fn lacks_heads(&self) -> bool {
+        self.lacks_heads
     }
 
     /// Returns the message-id that the reply to the current request names, with its angle brackets. It is known from

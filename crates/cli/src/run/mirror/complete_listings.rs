@@ -1,7 +1,7 @@
 //! The names in completely listed directories, with which `--delete` decides what the server no longer has.
 
 use std::cell::{Ref, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use fetch_url::{Code, Error};
 
@@ -20,6 +20,16 @@ pub(super) struct CompleteListings {
     confirmed: RefCell<HashSet<String>>,
     /// The directories with an entry that does not exist.
     doubtful: RefCell<HashSet<String>>,
+    /// The paths of the entries that could not be fetched or listed.
+    failed: RefCell<BTreeSet<String>>,
+}
+
+/// What `--delete` relies on at the end of the listings.
+#[derive(Default)]
+pub(in crate::run) struct FinalListings {
+    pub(in crate::run) names: ListedNames,
+    /// The paths of the entries that could not be fetched or listed.
+    pub(in crate::run) failed: BTreeSet<String>,
 }
 
 impl CompleteListings {
@@ -58,6 +68,7 @@ impl CompleteListings {
     /// there is kept. `is_kind_unknown` is `true` for an entry that was neither a file nor a directory.
     pub(super) fn add_failure(&self, path: &str, is_kind_unknown: bool, error: &Error) {
         let (parent, _) = split(path);
+        self.failed.borrow_mut().insert(path.to_owned());
         self.set_kind(path, |_| None);
         // A name with CR or NUL is no name of the server: the lines of the listing were not read as it meant them.
         if is_kind_unknown || self.uncertain.borrow().contains(path) || error.code() == Code::ForbiddenByte {
@@ -67,14 +78,14 @@ impl CompleteListings {
         }
     }
 
-    /// Takes the names, and the directories that are kept because at least one of their entries does not exist and none
+    /// Takes the listings, and the directories that are kept because at least one of their entries does not exist and none
     /// is confirmed.
-    pub(super) fn take(&self) -> (ListedNames, Vec<String>) {
+    pub(super) fn take(&self) -> (FinalListings, Vec<String>) {
         let (mut names, confirmed) = (self.names.take(), self.confirmed.take());
         let doubtful = self.doubtful.take().into_iter().filter(|directory| !confirmed.contains(directory));
         let mut kept: Vec<String> = doubtful.filter(|directory| names.remove(directory).is_some()).collect();
         kept.sort_unstable();
-        (names, kept)
+        (FinalListings { names, failed: self.failed.take() }, kept)
     }
 }
 
@@ -103,8 +114,8 @@ mod tests {
 
     /// Returns the directories whose files `--delete` may remove, and those that are kept.
     fn result(listings: &CompleteListings) -> (Vec<String>, Vec<String>) {
-        let (names, kept) = listings.take();
-        let mut directories: Vec<String> = names.into_keys().collect();
+        let (listings, kept) = listings.take();
+        let mut directories: Vec<String> = listings.names.into_keys().collect();
         directories.sort_unstable();
         (directories, kept)
     }

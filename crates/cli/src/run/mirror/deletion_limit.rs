@@ -27,17 +27,24 @@ impl DeletionLimit {
         Self { max, deleted: Cell::new(0), refused: Cell::new(None) }
     }
 
-    /// Returns `true` if `files` more files may be deleted, and counts them. `remaining` files of the mirror stay.
-    pub(super) fn permits(&self, files: u64, remaining: u64) -> bool {
-        let deleted = self.deleted.get() + files;
-        let max = self.max.unwrap_or_else(|| remaining.max(ALWAYS_ALLOWED));
-        if files > 0 && (deleted > max || self.refused.get().is_some()) {
-            let refused = self.refused.get().map_or(0, |(refused, _)| refused);
-            self.refused.set(Some((refused + files, remaining)));
-            return false;
+    /// Returns `true` if `files` more files may be deleted, and counts them. `remaining` returns the number of files of the
+    /// mirror that stay; it is called only if that decides.
+    pub(super) fn permits(&self, files: u64, remaining: impl FnOnce() -> u64) -> bool {
+        let (deleted, refused) = (self.deleted.get() + files, self.refused.get());
+        let is_few = self.max.is_none() && deleted <= ALWAYS_ALLOWED;
+        if files == 0 || refused.is_none() && is_few {
+            self.deleted.set(deleted);
+            return true;
         }
-        self.deleted.set(deleted);
-        true
+        let remaining = if self.max.is_some() { 0 } else { remaining() };
+        let is_permitted = refused.is_none() && deleted <= self.max.unwrap_or(remaining);
+        if is_permitted {
+            self.deleted.set(deleted);
+        } else {
+            let refused = refused.map_or(0, |(refused, _)| refused);
+            self.refused.set(Some((refused + files, remaining)));
+        }
+        is_permitted
     }
 
     /// Checks that no file was refused.
@@ -75,7 +82,7 @@ mod tests {
             (Some(u64::MAX), 1_000_000, 0, true),
         ] {
             let limit = DeletionLimit::new(max);
-            assert_eq!(limit.permits(files, remaining), expected, "{max:?} {files} {remaining}");
+            assert_eq!(limit.permits(files, || remaining), expected, "{max:?} {files} {remaining}");
             assert_eq!(limit.check().is_ok(), expected);
         }
     }
@@ -83,15 +90,15 @@ mod tests {
     #[test]
     fn files_of_several_deletions_are_added_and_a_refusal_ends_them() {
         let limit = DeletionLimit::new(Some(5));
-        assert!(limit.permits(2, 9) && limit.permits(3, 9));
-        assert!(!limit.permits(4, 8));
-        assert!(!limit.permits(1, 7), "nothing is deleted after a refusal");
+        assert!(limit.permits(2, || 9) && limit.permits(3, || 9));
+        assert!(!limit.permits(4, || 8));
+        assert!(!limit.permits(1, || 7), "nothing is deleted after a refusal");
         let error = limit.check().expect_err("refused").to_string();
         assert!(
             error.contains("kept 5 files") && error.contains("10 are more than --max-delete 5"),
             "{error}"
         );
         let limit = DeletionLimit::new(Some(5));
-        assert!(!limit.permits(6, 9) && !limit.permits(1, 9));
+        assert!(!limit.permits(6, || 9) && !limit.permits(1, || 9));
     }
 }

@@ -3,10 +3,11 @@
 use fetch_url::Error;
 
 use super::MirrorWalker;
+use super::complete_listings::FinalListings;
 use crate::job::MirrorJob;
 use crate::render;
 use crate::run::context::Run;
-use crate::run::delete_extraneous::{Extraneous, ListedNames};
+use crate::run::delete_extraneous::Extraneous;
 use crate::run::delete_leftovers::delete_leftovers;
 
 impl MirrorWalker {
@@ -18,17 +19,20 @@ impl MirrorWalker {
             print_note(&job.start.redacted().to_string(), text, run);
             return Ok(0);
         }
-        let (names, url_prefix) = (self.take_listed_names(run, job), job.url_prefix());
-        let mut extraneous = Extraneous::find(&job.directory, &mut journal.journal().borrow_mut(), &names)?;
-        let is_permitted = self.deletion_limit.permits(extraneous.count(), extraneous.remaining);
+        let (listings, url_prefix) = (self.take_listings(run, job), job.url_prefix());
+        let names = &listings.names;
+        let earlier = journal.journal().borrow_mut().finished()?;
+        let mut extraneous = Extraneous::find(&job.directory, &earlier, &listings);
+        let remaining = || extraneous.count_remaining(&job.directory, &earlier);
+        let is_permitted = self.deletion_limit.permits(extraneous.count(), remaining);
         // A dry run shows also the files that exceed the limit.
         if is_permitted || run.options.is_dry_run {
-            extraneous.delete(&job.directory, &names, |parent, name, path| {
+            extraneous.delete(&job.directory, names, |parent, name, path| {
                 delete_file(path, || parent.remove_file(name), run)
             })?;
         }
         self.deletion_limit.check()?;
-        let leftovers = delete_leftovers(&job.directory, &names, &url_prefix, |parent, name, path| {
+        let leftovers = delete_leftovers(&job.directory, names, &url_prefix, |parent, name, path| {
             delete_file(path, || parent.remove_leftover(name, &url_prefix), run)
         })?;
         let changed = extraneous.changed;
@@ -45,16 +49,16 @@ impl MirrorWalker {
         self.pages.has_ordinary_pages()
     }
 
-    /// Takes the names in the completely listed directories. Prints a note for a directory of which no listed entry
+    /// Takes the complete listings. Prints a note for a directory of which no listed entry
     /// exists.
-    fn take_listed_names(&self, run: &Run, job: &MirrorJob) -> ListedNames {
-        let (names, kept) = self.complete_listings.take();
+    fn take_listings(&self, run: &Run, job: &MirrorJob) -> FinalListings {
+        let (listings, kept) = self.complete_listings.take();
         for directory in kept {
             let words =
                 "--delete keeps all files of this directory: no entry of its listing could be fetched";
             self.print_note(&job.directory.join(directory).display().to_string(), words, run);
         }
-        names
+        listings
     }
 }
 

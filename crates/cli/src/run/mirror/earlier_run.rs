@@ -9,7 +9,8 @@ use fetch_url::mirror::Finished;
 use super::MirrorWalker;
 use crate::job::MirrorJob;
 use crate::run::context::Run;
-use crate::run::delete_extraneous::find_entry_of_other_kind;
+use crate::run::delete_extraneous::count_existing;
+use crate::run::local_tree::find_entry_of_other_kind;
 
 impl MirrorWalker {
     /// Returns `Directory` if `path` is a local directory, `File` if it is a file that an earlier run fetched, or else
@@ -59,7 +60,7 @@ impl MirrorWalker {
         let removed = match run.options.is_dry_run {
             true => found.map(|_| 0),
             false => found
-                .filter(|tree| self.may_delete(tree.file_count(), run))
+                .filter(|tree| self.may_delete(tree.file_count(), run, job))
                 .and_then(|tree| tree.remove(&job.directory, &url_prefix)),
         };
         match removed {
@@ -69,9 +70,9 @@ impl MirrorWalker {
     }
 
     /// Returns `true` if the limit allows that `files` of the files of earlier runs are deleted.
-    fn may_delete(&self, files: u64, run: &Run) -> bool {
-        let earlier = self.earlier_files(run).len() as u64;
-        self.deletion_limit.permits(files, earlier.saturating_sub(self.deleted.get() + files))
+    fn may_delete(&self, files: u64, run: &Run, job: &MirrorJob) -> bool {
+        let existing = || count_existing(&job.directory, self.earlier_files(run).keys());
+        self.deletion_limit.permits(files, || existing().saturating_sub(files))
     }
 
     /// Records that the kind of a listed entry is unknown, so that `--delete` keeps everything that an earlier run left

@@ -14,7 +14,7 @@ use crate::job::{MirrorJob, Transfer};
 use crate::report::{NoFile, TransferReport};
 use crate::run::context::Run;
 use crate::run::failures::may_be_directory_or_link;
-use crate::run::metadata::{reject_listing, request_metadata};
+use crate::run::metadata::{check_sends_file, request_metadata};
 use crate::run::transfer::{record_redirect, with_observer};
 
 impl MirrorWalker {
@@ -41,7 +41,7 @@ impl MirrorWalker {
         let request = with_observer(request.clone(), run, report).with_permit(permit.cloned());
         if is_replaced {
             if !run.options.is_dry_run {
-                reject_listing(&run.fetcher.fetch(request).await?.content, transfer)?;
+                check_sends_file(request, transfer, run).await?;
             }
             self.remove_entry_of_other_kind(&entry.path, false, run, job);
             return Ok(false);

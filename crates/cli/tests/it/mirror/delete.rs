@@ -136,6 +136,23 @@ fn delete_keeps_listed_file_when_its_download_fails() {
     }
 }
 
+/// The copy of `a:b` has a suffix while there is an `a_b`, too. Without it, the new copy has the plain name.
+#[test]
+fn delete_keeps_copy_with_another_name_when_the_new_download_fails() {
+    for (options, expected) in [("", vec!["a_b"]), ("--max-filesize 4", vec!["a_b", "a_b~"])] {
+        let (source, target) = (temp_dir(), temp_dir());
+        write_file(source.path(), "a:b", "one");
+        write_file(source.path(), "a_b", "two");
+        mirror_directory(source.path(), target.path(), "").assert_exit(0);
+        fs::remove_file(source.path().join("a_b")).expect("a file");
+        write_file(source.path(), "a:b", "longer");
+        mirror_directory(source.path(), target.path(), &format!("--delete {options}"));
+        let without_digits = |name: String| name.split_inclusive('~').next().unwrap_or_default().to_owned();
+        let names: Vec<String> = list_files(target.path()).into_iter().map(without_digits).collect();
+        assert_eq!(names, expected, "{options}");
+    }
+}
+
 /// A run that stops early has not read every listing, so it deletes nothing; a failed download alone does not prevent
 /// deletions.
 #[test]

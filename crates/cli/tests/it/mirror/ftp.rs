@@ -204,6 +204,24 @@ fn directory_that_is_listed_as_a_file_is_deleted_only_if_the_server_sends_the_fi
     }
 }
 
+/// Some servers open a directory, and fail only when they read it.
+#[test]
+fn directory_stays_if_the_server_sends_no_byte_of_the_file_in_its_place() {
+    let server = start_server(FtpConfig::new().file("/d/a", "a").file("/d/sub/x", "x"));
+    for reply in
+        ["426 Connection closed", "451 read error: Is a directory", "550 not a plain file", "226 done"]
+    {
+        let dir = temp_dir();
+        mirror_directory(&server, dir.path(), "").assert_exit(0);
+        let site = FtpConfig::new().file("/d/a", "a").file("/d/sub", vec![b'x'; 4096]);
+        let site = site.on("RETR sub", FtpAction::Data(Vec::new()));
+        let site = site.on("RETR sub", FtpAction::ReplaceReply(format!("{reply}\r\n").into_bytes()));
+        let result = mirror_directory(&start_server(site), dir.path(), "--delete --retry 0");
+        assert_ne!(result.exit, 0, "{reply}");
+        assert_eq!(list_tree(dir.path()), ["a=a", "sub/", "sub/x=x"], "{reply}: {}", result.stderr);
+    }
+}
+
 fn owned(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.to_owned()).collect()
 }

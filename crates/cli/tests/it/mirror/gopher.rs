@@ -215,6 +215,32 @@ fn menu_that_states_that_it_lacks_items_deletes_nothing() {
     }
 }
 
+/// An item that two menus list is copied once. If a new menu comes before the other one, the copy moves.
+#[test]
+fn item_of_two_menus_is_not_deleted_if_it_cannot_be_fetched_again() {
+    let items = &[('0', "x", "/d/x"), ('1', "sub", "/d/sub")];
+    let site = |menus: &[&str], has_items: bool| {
+        let selectors: Vec<String> = menus.iter().map(|name| format!("/d/{name}")).collect();
+        let root: Vec<(char, &str, &str)> =
+            menus.iter().zip(&selectors).map(|(name, selector)| ('1', *name, selector.as_str())).collect();
+        let mut site = GopherConfig::new().item(menu("/d", &root));
+        for selector in &selectors {
+            site = site.item(menu(selector, items));
+        }
+        let site = site.item(menu("/d/sub", &[('0', "y", "/d/y")]));
+        if !has_items {
+            return site;
+        }
+        site.item(GopherItem::text("/d/x", "x\r\n")).item(GopherItem::text("/d/y", "y\r\n"))
+    };
+    let dir = temp_dir();
+    mirror_site(site(&["b"], true), "1/d", dir.path(), "").0.assert_exit(0);
+    assert_eq!(list_files(dir.path()), ["b/sub/y", "b/x"]);
+    let (result, _) = mirror_site(site(&["a", "b"], false), "1/d", dir.path(), "--delete");
+    assert_ne!(result.exit, 0);
+    assert_eq!(list_files(dir.path()), ["b/sub/y", "b/x"], "{}", result.stderr);
+}
+
 /// Error items, HTML, plain text and other replies in place of the menu.
 #[test]
 fn reply_that_is_not_a_menu_deletes_nothing() {

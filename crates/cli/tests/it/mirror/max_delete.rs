@@ -112,6 +112,42 @@ fn directory_that_becomes_a_file_counts_its_files() {
     assert_eq!(list_files(to), ["d", "stays"]);
 }
 
+/// The journal keeps the paths of files that earlier runs have deleted.
+#[test]
+fn deleted_files_do_not_count_as_files_that_remain() {
+    let (source, target) = (temp_dir(), temp_dir());
+    let (from, to) = (source.path(), target.path());
+    write_files(from, 0..60);
+    mirror_directory(from, to, "").assert_exit(0);
+    remove_files(from, 0..40);
+    mirror_directory(from, to, "--delete --max-delete 40").assert_exit(0);
+    remove_files(from, 40..55);
+    mirror_directory(from, to, "--delete")
+        .assert_exit(63)
+        .assert_stderr_contains("only 5 files would remain");
+    assert_eq!(list_files(to).len(), 20);
+}
+
+#[test]
+fn directory_of_many_files_that_becomes_a_file_needs_max_delete() {
+    let (source, target) = (temp_dir(), temp_dir());
+    let (from, to) = (source.path(), target.path());
+    write_file(from, "stays", "1");
+    fs::create_dir(from.join("d")).expect("a directory");
+    write_files(&from.join("d"), 0..60);
+    mirror_directory(from, to, "").assert_exit(0);
+    remove_files(&from.join("d"), 0..40);
+    mirror_directory(from, to, "--delete --max-delete 40").assert_exit(0);
+    fs::remove_dir_all(from.join("d")).expect("a directory");
+    write_file(from, "d", "now a file");
+    mirror_directory(from, to, "--delete")
+        .assert_exit(23)
+        .assert_stderr_contains("only 1 files would remain");
+    assert_eq!(list_files(to).len(), 21);
+    mirror_directory(from, to, "--delete --max-delete 20").assert_exit(0);
+    assert_eq!(list_files(to), ["d", "stays"]);
+}
+
 #[test]
 fn max_delete_without_delete_or_number_is_a_usage_error() {
     let (source, target) = (temp_dir(), temp_dir());

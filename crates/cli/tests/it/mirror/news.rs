@@ -195,6 +195,25 @@ fn failed_articles_and_listings_delete_nothing() {
     assert_articles(dir.path(), &[2, 3, 5]);
 }
 
+/// Without OVER, the list is made from the headers.
+#[test]
+fn article_whose_header_cannot_be_read_is_not_deleted() {
+    let site = NntpConfig::new().group(group_with_articles(&[2, 3, 5])).without("OVER").without("XOVER");
+    for (reply, is_deleted) in [
+        ("451 Cannot read the article", false),
+        ("436 Retry later", false),
+        ("423 No such article number", true),
+        ("430 No such article", true),
+    ] {
+        let dir = temp_dir();
+        let (_server, connect_to) = start_news_server(site.clone());
+        run_mirror_with_short_timeout(GROUP, dir.path(), &connect_to).assert_exit(0);
+        let (_server, connect_to) = start_news_server(site.clone().answer("HEAD 3", format!("{reply}\r\n")));
+        run_mirror_with_short_timeout(GROUP, dir.path(), &format!("--delete {connect_to}"));
+        assert_articles(dir.path(), if is_deleted { &[2, 5] } else { &[2, 3, 5] });
+    }
+}
+
 #[test]
 fn globs_select_articles() {
     let (_server, connect_to) =

@@ -22,15 +22,19 @@ const PROOF: Proof = Proof::Proven("the final line with a single dot");
 
 /// Returns the list, whose reply has arrived, as entries or as bytes.
 pub(super) fn list_content(connection: NntpConnection, request: &Arc<ActiveRequest>) -> Content {
+    let terminator_check = TerminatorCheck::default();
     let source = ListSource {
         connection: Some(connection),
+        terminator_check: terminator_check.clone(),
         entry_urls: EntryUrls::new(&request.plan),
         request: request.clone(),
     };
     match request.plan.list_form() {
-        ListForm::Raw => Content::Body(Body::from_source(source, None, PROOF)),
+        ListForm::Raw => {
+            Content::Body(Body::from_source(source, None, PROOF).with_terminator_check(terminator_check))
+        }
         ListForm::Entries => {
-            Content::Listing(Listing::new(source).with_terminator_check(PROOF, TerminatorCheck::default()))
+            Content::Listing(Listing::new(source).with_terminator_check(PROOF, terminator_check))
         }
     }
 }
@@ -75,6 +79,8 @@ struct ListSource {
     connection: Option<NntpConnection>,
     entry_urls: EntryUrls,
     request: Arc<ActiveRequest>,
+    /// Set if the list lacks articles that may exist.
+    terminator_check: TerminatorCheck,
 }
 
 impl ListSource {
@@ -86,6 +92,11 @@ impl ListSource {
             Ok(Step::Emit(event)) => return Poll::Ready(Some(Ok(event))),
             Ok(Step::Done) => {
                 if let Some(connection) = self.connection.take() {
+                    let lists_articles =
+                        matches!(self.request.plan.operation, NewsOperation::ListArticles(..));
+                    if lists_articles && connection.session().lacks_heads() {
+                        self.terminator_check.set_missing("the header of an article");
+                    }
                     self.request.keep(connection);
                 }
                 return Poll::Ready(None);

@@ -272,7 +272,8 @@ impl Session {
         }
     }
 
-    /// Processes the reply to HEAD for a list of articles. Missing articles are skipped.
+    /// Processes the reply to HEAD for a list of articles. Missing articles are skipped, and those whose header the server
+    /// cannot send.
     fn process_head(&mut self, number: u64, asked: &PendingReply, reply: &Reply) -> Result<(), WireError> {
         let Some(NewsRequest::Overview(_, _, form)) = self.requests.front() else {
             return Err(reply.unexpected_error("a reply"));
@@ -282,7 +283,12 @@ impl Session {
                 self.block = Some(Block::Header(OverviewFromHeader::new(number, *form)));
                 Ok(())
             }
-            code if is_missing_article_code(code.into()) => Ok(()),
+            // RFC 3977 §6.2.2: no article with this number; RFC 977: no such article.
+            423 | 430 => Ok(()),
+            code if is_missing_article_code(code.into()) => {
+                self.lacks_heads = true;
+                Ok(())
+            }
             _ => self.reject_request_or_retry(asked, reply, "a reply to HEAD"),
         }
     }

@@ -176,6 +176,7 @@ impl Session {
             Overview::Xover => Verb::Xover,
             Overview::Heads => {
                 self.progress.heads = Some(first..=last);
+                self.lacks_heads = false;
                 self.state = ConnectionState::Pipelining;
                 self.emit_head();
                 return self.head_commands();
