@@ -205,15 +205,6 @@ impl Body {
         self
     }
 
-    /// Fails if bytes were read from the body and are not given back as its prefix.
-    pub(crate) fn check_unread(&self) -> Result<(), Error> {
-        if self.received == 0 || matches!(self.prefix, Prefix::Waiting(_)) {
-            return Ok(());
-        }
-        let detail = format!("{} bytes of the body were read before and would be missing", self.received);
-        Err(Error::new(Code::Usage, Phase::Deliver, detail).with_hint("Body::with_prefix gives them back"))
-    }
-
     /// Returns the deadline of the request, if limits have been applied.
     pub(crate) fn deadline(&self) -> Option<Deadline> {
         self.limits.as_ref().map(|body_limits| body_limits.deadline())

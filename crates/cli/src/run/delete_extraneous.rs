@@ -9,10 +9,16 @@ use fetch_url::Error;
 use fetch_url::internal::fold_case;
 use fetch_url::mirror::{DirHandle, Finished};
 
-use super::mirror::complete_listings::FinalListings;
-
 /// The names in completely listed directories, and whether they are directories, if known.
 pub(super) type ListedNames = HashMap<String, HashMap<String, Option<bool>>>;
+
+/// What `--delete` relies on at the end of the listings.
+#[derive(Default)]
+pub(super) struct FinalListings {
+    pub(super) names: ListedNames,
+    /// The paths of the entries that could not be fetched or listed.
+    pub(super) failed: BTreeSet<String>,
+}
 
 /// The files that an earlier run fetched, that are unchanged, and that the server no longer lists.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Walks the tree of a mirror. A directory is listed only when no file is queued. Links of pages are read after the
 //! last directory.
 
-pub(super) mod complete_listings;
+mod complete_listings;
 mod deletion_limit;
 mod deletions;
 mod earlier_run;

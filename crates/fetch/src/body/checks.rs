@@ -3,13 +3,22 @@
 use std::borrow::Cow;
 
 use super::surplus::Surplus;
-use super::{Body, Chunk, Proof, ResumeState, Source, Tail, size_limit_error, truncated_error};
+use super::{Body, Chunk, Prefix, Proof, ResumeState, Source, Tail, size_limit_error, truncated_error};
 use crate::{Code, Error, Phase};
 
 /// The text that is reported as the missing terminator of an object that has grown since its size was announced.
 pub(crate) const MATCHING_SIZE: &str = "a size that matches the received bytes";
 
 impl Body {
+    /// Fails if bytes were read from the body and are not given back as its prefix.
+    pub(crate) fn check_unread(&self) -> Result<(), Error> {
+        if self.received == 0 || matches!(self.prefix, Prefix::Waiting(_)) {
+            return Ok(());
+        }
+        let detail = format!("{} bytes of the body were read before and would be missing", self.received);
+        Err(Error::new(Code::Usage, Phase::Deliver, detail).with_hint("Body::with_prefix gives them back"))
+    }
+
     /// Sets the size that a listing states for the object. A body whose completeness is only assumed and that ends
     /// before this size is an error (`Code::Truncated`). A proven end counts more than a listing, and an object may
     /// have grown since it was listed.

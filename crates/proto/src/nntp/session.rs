@@ -197,12 +197,6 @@ impl Session {
         self.server.selected.as_ref()
     }
 
-    /// Returns `true` if the last list of articles that was made from their headers lacks articles that may exist: the
-    /// reply to HEAD was neither the header nor that there is no such article (423 or 430).
-    pub const fn lacks_heads(&self) -> bool {
-        self.lacks_heads
-    }
-
     /// Returns the message-id that the reply to the current request names, with its angle brackets. It is known from
     /// [`Event::Head`] to [`Step::Done`]; some servers do not name it.
     pub fn message_id(&self) -> Option<&[u8]> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use fetch_url::{Code, Error};
 
-use crate::run::delete_extraneous::ListedNames;
+use crate::run::delete_extraneous::{FinalListings, ListedNames};
 
 /// The listed names of a mirror. A directory without names keeps all its files.
 ///
@@ -22,14 +22,6 @@ pub(super) struct CompleteListings {
     doubtful: RefCell<HashSet<String>>,
     /// The paths of the entries that could not be fetched or listed.
     failed: RefCell<BTreeSet<String>>,
-}
-
-/// What `--delete` relies on at the end of the listings.
-#[derive(Default)]
-pub(in crate::run) struct FinalListings {
-    pub(in crate::run) names: ListedNames,
-    /// The paths of the entries that could not be fetched or listed.
-    pub(in crate::run) failed: BTreeSet<String>,
 }
 
 impl CompleteListings {

@@ -3,11 +3,10 @@
 use fetch_url::Error;
 
 use super::MirrorWalker;
-use super::complete_listings::FinalListings;
 use crate::job::MirrorJob;
 use crate::render;
 use crate::run::context::Run;
-use crate::run::delete_extraneous::Extraneous;
+use crate::run::delete_extraneous::{Extraneous, FinalListings};
 use crate::run::delete_leftovers::delete_leftovers;
 
 impl MirrorWalker {

@@ -14,6 +14,12 @@ use crate::{Rejection, Step, WireError};
 const CLOSING: u16 = 400;
 
 impl Session {
+    /// Returns `true` if the last list of articles that was made from their headers lacks articles that may exist: the
+    /// reply to HEAD was neither the header nor that there is no such article (423 or 430).
+    pub const fn lacks_heads(&self) -> bool {
+        self.lacks_heads
+    }
+
     /// Processes the reply to the oldest pending command.
     pub(super) fn process_reply(&mut self, reply: &Reply) -> Result<(), WireError> {
         let Some(asked) = self.pending.pop_front() else { return Err(reply.unexpected_error("the end")) };
