@@ -61,7 +61,8 @@ fn check(list: &[u8], path: &[u8], is_exact: bool) {
     let text = String::from_utf8_lossy(list.strip_prefix(b"\xef\xbb\xbf").unwrap_or(list));
     let is_entry = |line: &&str| !line.trim_end().is_empty() && !line.starts_with('#');
     let lines: Vec<&str> = text.lines().filter(is_entry).collect();
-    let reversed: String = lines.iter().rev().map(|line| format!("{line}\r\n\n# comment\n")).collect();
+    // The comment comes first: a mark of a later line must not come to the start.
+    let reversed: String = lines.iter().rev().map(|line| format!("# comment\n{line}\r\n\n")).collect();
     assert_eq!(listed(reversed.as_bytes(), path, is_exact), found);
     // A list of one checksum without a path applies to every file, so it must stay alone.
     if lines.len() > 1 && !path.ends_with(OTHER_PATH) {
