@@ -192,10 +192,8 @@ fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
     let rest = match name.starts_with('-') {
         // As in curl, all separators are skipped.
         false => rest.trim_start_matches(is_separator),
-        true => {
-            let rest = rest.trim_start();
-            rest.strip_prefix(['=', ':']).unwrap_or(rest).trim_start()
-        }
+        true if rest.starts_with(char::is_whitespace) => without_separator(rest.trim_start()),
+        true => rest.strip_prefix(['=', ':']).unwrap_or(rest).trim_start(),
     };
     let value = parse_value(rest)?;
     Ok(match (name, value) {
@@ -216,7 +214,7 @@ fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
     })
 }
 
-/// Removes `=` or `:` and spaces before the value of a short option. Without spaces, it is part of the value, as in `-d =x`.
+/// Removes `=` or `:` and spaces before the value of an option with dashes. Without spaces, it is part of the value, as in `-d =x`.
 fn without_separator(text: &str) -> &str {
     let value = text.strip_prefix(['=', ':']).filter(|value| value.starts_with(char::is_whitespace));
     value.map_or(text, str::trim_start)
@@ -326,7 +324,9 @@ mod tests {
             ("user-agent := :x", &["--user-agent=x"]),
             ("user-agent==x", &["--user-agent=x"]),
             ("data = \"=x\"", &["--data==x"]),
-            ("--user-agent ==x", &["--user-agent==x"]),
+            ("--user-agent =x", &["--user-agent==x"]),
+            ("--user-agent = x", &["--user-agent=x"]),
+            ("--user-agent=x", &["--user-agent=x"]),
             ("url = \"ftp://h/a b\"", &["ftp://h/a b"]),
             ("news-server=n:1190", &["--default-news-server=n:1190"]),
         ] {

@@ -241,8 +241,8 @@ impl Error {
         self.0.redirect_target.as_deref()
     }
 
-    /// Returns the times and the connection of the request that failed before its final response; of a later error, those in
-    /// the metadata of the response. If no request was sent, all are `None` or 0.
+    /// Returns the times and the connection of a request that failed before its final response. For an error after the
+    /// response arrived, or before a request was sent, all are `None` or 0; a response has its own in `Meta::timings`.
     pub const fn timings(&self) -> &Timings {
         &self.0.timings
     }

@@ -284,11 +284,11 @@ fn is_sequence(text: &[u8], files: &[Vec<Vec<u8>>], are_whole: bool) -> bool {
     let Some((versions, others)) = files.split_first() else { return text.is_empty() };
     let found = versions.iter().map(|version| (common_start(text, version), version.len()));
     // An empty version, and one of few bytes, may be the start of another one.
-    let mut lengths: BTreeSet<usize> =
-        found.filter(|(common, length)| !are_whole || common == length).map(|(common, _)| common).collect();
-    if !are_whole {
-        lengths.insert(0);
-    }
+    let lengths: BTreeSet<usize> = match are_whole {
+        true => found.filter(|(common, length)| common == length).map(|(common, _)| common).collect(),
+        // The first bytes of the next file may equal those that would have followed.
+        false => found.flat_map(|(common, _)| common.saturating_sub(4)..=common).chain([0]).collect(),
+    };
     lengths.into_iter().any(|length| is_sequence(&text[length..], others, are_whole))
 }
 
@@ -328,6 +328,7 @@ mod tests {
             ("aa2", false, true),
             ("aaab", false, true),
             ("ab", false, true),
+            ("aab", false, true),
             ("aa1aa2x", false, false),
             ("aaaa1ab", false, false),
             ("aa1abx", false, false),

@@ -50,7 +50,7 @@ pub struct TreeFlags {
     /// Maximum number of files that --delete removes
     ///
     /// If more files are no longer listed, they are kept, and the exit status is 63. By default,
-    /// --delete removes up to 10 files, or up to half of the files of the mirror.
+    /// --delete removes up to 10 files or half of the files of the mirror, whichever is more.
     #[arg(long, help_heading = "Mirror", value_name = "N", allow_negative_numbers = true)]
     pub max_delete: Option<u64>,
     /// Copy one page and the files that a browser loads with it

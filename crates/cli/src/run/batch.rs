@@ -250,13 +250,14 @@ impl Batch {
         }
     }
 
-    /// Deletes extraneous files (`mirror --delete`) after all listings. Returns the number of deleted files.
-    fn delete(&self) -> Result<u64, Error> {
+    /// Deletes extraneous files (`mirror --delete`) after all listings.
+    fn delete(&self) -> Result<(), Error> {
         match (&self.run.mirror, &self.queue.walker) {
-            (Some(mirror), Some(walker)) if mirror.deletes && !self.queue.is_stopped() => {
-                walker.delete(&self.run, mirror)
-            }
-            _ => Ok(0),
+            (Some(mirror), Some(walker)) if mirror.deletes => match self.queue.is_stopped() {
+                true => walker.check_deletions(),
+                false => walker.delete(&self.run, mirror),
+            },
+            _ => Ok(()),
         }
     }
 
@@ -268,19 +269,17 @@ impl Batch {
     }
 
     /// Closes the journal or the record of the queue, and prints the summary. Returns the exit status.
-    async fn finish(&self, deleted: Result<u64, Error>) -> u8 {
+    async fn finish(&self, deleted: Result<(), Error>) -> u8 {
         let run = &*self.run;
         let mut totals = self.totals.get();
         if let Some(walker) = &self.queue.walker {
             totals.skipped += walker.unchanged();
+            totals.deleted = walker.deleted();
             (totals.outside_tree, totals.skipped_links) = (walker.outside_tree(), walker.skipped_links());
             totals.links_with_query = walker.links_with_query();
         }
         let failure = match deleted {
-            Ok(deleted) => {
-                totals.deleted = deleted;
-                0
-            }
+            Ok(()) => 0,
             // The lines of --dry-run.
             Err(error) if error.is_broken_pipe() => error.exit_status(),
             Err(error) => {

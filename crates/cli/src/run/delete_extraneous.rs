@@ -42,6 +42,7 @@ impl Extraneous {
             if !is_inside_mirror(path)
                 || !is_extraneous(path, false, &listings.names)
                 || may_be_copy_of_failed(path, &listings.failed)
+                || may_be_copy_of_uncertain(path, &listings.names)
             {
                 continue;
             }
@@ -76,11 +77,13 @@ impl Extraneous {
     ) -> Result<(), Error> {
         for (path, finished) in &self.files {
             let Some((parent, name)) = open_parent(directory, path) else { continue };
-            if parent.file_metadata(name).is_some_and(|file| finished.is_unchanged(&file)) {
-                remove(&parent, name, path)?;
-                remove_empty_parents(directory, path, listed);
-            } else {
-                self.changed += 1;
+            match parent.file_metadata(name).map(|file| finished.is_unchanged(&file)) {
+                Some(true) => {
+                    remove(&parent, name, path)?;
+                    remove_empty_parents(directory, path, listed);
+                }
+                Some(false) => self.changed += 1,
+                None => {}
             }
         }
         Ok(())
@@ -90,8 +93,8 @@ impl Extraneous {
 /// Returns the number of regular files at the paths below `directory`. The journal keeps the paths of deleted files.
 pub(super) fn count_existing<'p>(directory: &Path, paths: impl Iterator<Item = &'p String>) -> u64 {
     let is_file = |path: &&String| {
-        let metadata = fs::symlink_metadata(directory.join(path));
-        is_inside_mirror(path) && metadata.is_ok_and(|file| file.is_file())
+        let metadata = || fs::symlink_metadata(directory.join(path));
+        is_inside_mirror(path) && metadata().is_ok_and(|file| file.is_file())
     };
     paths.filter(is_file).count() as u64
 }
@@ -108,10 +111,20 @@ fn may_be_copy_of_failed(path: &str, failed: &BTreeSet<String>) -> bool {
     })
 }
 
-/// Removes `~` and 8 hexadecimal digits from the end of a path. Returns `None` if it does not end with them.
+/// Returns `true` if the path may be the copy of an entry whose kind is unknown, for the same reason.
+fn may_be_copy_of_uncertain(path: &str, names: &ListedNames) -> bool {
+    let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+    ends.filter_map(|end| without_suffix(&path[..end])).any(|base| {
+        let (parent, name) = base.rsplit_once('/').unwrap_or(("", base));
+        names.get(parent).is_some_and(|entries| entries.get(name) == Some(&None))
+    })
+}
+
+/// Removes the suffix of a name that several entries share, `~` and 8 or 32 hexadecimal digits, from the end of a path.
+/// Returns `None` if it does not end with one.
 fn without_suffix(path: &str) -> Option<&str> {
     let (base, digits) = path.rsplit_once('~')?;
-    let is_suffix = digits.len() == 8 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let is_suffix = matches!(digits.len(), 8 | 32) && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     is_suffix.then_some(base)
 }
 
@@ -239,6 +252,7 @@ mod tests {
         for (path, expected) in [
             ("a_b~0123abcd", true),
             ("a_b~0123abcd/below", true),
+            ("a_b~0123456789abcdef0123456789abcdef", true),
             ("d/x_y~0123abcd/other", true),
             ("d/x_y-1~0123abcd", true),
             ("a_b", false),
@@ -248,6 +262,16 @@ mod tests {
             ("x_y~0123abcd", false),
         ] {
             assert_eq!(may_be_copy_of_failed(path, &failed), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn path_with_a_suffix_may_be_the_copy_of_an_entry_of_unknown_kind() {
+        let listed = listed(&[("", &["a?", "b", "d/"]), ("d", &["a?"])]);
+        for (path, expected) in
+            [("a~0123abcd", true), ("d/a~0123abcd/x", true), ("b~0123abcd", false), ("c~0123abcd", false)]
+        {
+            assert_eq!(may_be_copy_of_uncertain(path, &listed), expected, "{path}");
         }
     }
 

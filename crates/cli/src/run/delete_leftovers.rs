@@ -12,19 +12,17 @@ use super::delete_extraneous::{
 
 /// Removes the temporary files of downloads of URLs that start with `url_prefix`, in listed directories and in those that
 /// are no longer listed, if the object is not listed. Directories that become empty are removed if they are no longer
-/// listed. `remove` gets the directory, the name and the path of each file; it may keep the file. Returns the number of
-/// these files.
+/// listed. `remove` gets the directory, the name and the path of each file; it may keep the file.
 pub(super) fn delete_leftovers(
     directory: &Path,
     listed: &ListedNames,
     url_prefix: &str,
     mut remove: impl FnMut(&DirHandle, &str, &str) -> Result<(), Error>,
-) -> Result<u64, Error> {
+) -> Result<(), Error> {
     let mut spellings = OtherSpellings::new(directory);
     let mut is_unlisted = |path: &str, is_directory| {
         is_extraneous(path, is_directory, listed) && !spellings.is_listed(path, listed)
     };
-    let mut deleted = 0;
     let mut directories: Vec<String> = listed.keys().cloned().collect();
     while let Some(parent_path) = directories.pop() {
         let Some(parent) = open_directory(directory, &parent_path) else { continue };
@@ -39,12 +37,11 @@ pub(super) fn delete_leftovers(
             let Some(target) = parent.leftover_target(&name, url_prefix) else { continue };
             if is_unlisted(&below(target), false) {
                 remove(&parent, &name, &below(&name))?;
-                deleted += 1;
                 remove_empty_parents(directory, &below(&name), listed);
             }
         }
     }
-    Ok(deleted)
+    Ok(())
 }
 
 /// Returns the names of the directories and temporary files in `parent`, and whether they are directories. Metadata come

@@ -60,6 +60,8 @@ pub(super) struct MirrorWalker {
     /// The number of local files that were deleted because an entry has changed its kind.
     deleted: Cell<u64>,
     deletion_limit: DeletionLimit,
+    /// The number of files of earlier runs that existed at the start, counted when the limit needs it.
+    earlier_count: OnceCell<u64>,
     unchanged: Cell<u64>,
     /// The number of entries on other servers or outside the start directory, and of those that require user input.
     outside_tree: Cell<u64>,
@@ -88,6 +90,7 @@ impl MirrorWalker {
             earlier_files: OnceCell::new(),
             deleted: Cell::new(0),
             deletion_limit: DeletionLimit::new(job.max_delete),
+            earlier_count: OnceCell::new(),
             unchanged: Cell::new(0),
             outside_tree: Cell::new(0),
             other_links: Cell::default(),

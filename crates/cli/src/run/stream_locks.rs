@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 /// Device and inode of a stream.
 type StreamId = (u64, u64);
 
-/// The locks on streams other than standard output. A transfer holds the lock of its stream while it writes its object.
+/// The locks on streams other than standard output. A transfer holds the lock of its stream from its request to its end.
 #[derive(Default)]
 pub(super) struct StreamLocks {
     mutexes: RefCell<HashMap<StreamId, Arc<Mutex<()>>>>,
@@ -21,7 +21,7 @@ pub(super) struct StreamLocks {
 
 impl StreamLocks {
     /// Locks the stream at `path`. The permit is released while the transfer waits, as for standard output. Returns `None`
-    /// for `/dev/null`, where objects cannot mix.
+    /// for `/dev/null`, where objects cannot mix, and for a stream that cannot be identified.
     pub(super) async fn lock(&self, path: &Path, permit: Option<&HostPermit>) -> Option<OwnedMutexGuard<()>> {
         let mutex = self.mutexes.borrow_mut().entry(stream_id(path)?).or_default().clone();
         Some(match (mutex.clone().try_lock_owned(), permit) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::surplus::Surplus;
-use super::{Body, Chunk, Prefix, Proof, ResumeState, Source, Tail, size_limit_error, truncated_error};
+use super::{Body, Chunk, Proof, ResumeState, Source, Tail, size_limit_error, truncated_error};
 use crate::{Code, Error, Phase};
 
 /// The text that is reported as the missing terminator of an object that has grown since its size was announced.
@@ -12,7 +12,7 @@ pub(crate) const MATCHING_SIZE: &str = "a size that matches the received bytes";
 impl Body {
     /// Fails if bytes were read from the body and are not given back as its prefix.
     pub(crate) fn check_unread(&self) -> Result<(), Error> {
-        if self.received == 0 || matches!(self.prefix, Prefix::Waiting(_)) {
+        if self.received <= self.prefix.length() {
             return Ok(());
         }
         let detail = format!("{} bytes of the body were read before and would be missing", self.received);

@@ -10,7 +10,7 @@ use memchr::memmem;
 use super::secret::SecretBytes;
 use crate::Error;
 
-/// The length in bytes from which a secret is masked within words, too.
+/// Shorter secrets, in bytes, are masked only as whole words.
 const MIN_SEARCHED_BYTES: usize = 6;
 
 /// Returns `text` with every occurrence of a secret replaced by `***`, a short one only as a word. Each byte of a secret may be percent-encoded or
@@ -93,7 +93,7 @@ fn last_encoded_byte(bytes: &[u8]) -> Option<u8> {
 }
 
 /// Returns the ranges of `text` that equal `secret`. An empty secret does not occur, and a short one only as a word: it is
-/// part of many words, and its gaps in them would reveal it.
+/// part of many words, and masking it there would reveal it.
 fn occurrences<'t>(text: &'t [u8], secret: &'t [u8]) -> impl Iterator<Item = Range<usize>> + 't {
     let found = memmem::find_iter(text, secret).filter(|_| !secret.is_empty());
     let ranges = found.map(|start| start..start + secret.len());

@@ -96,7 +96,7 @@ impl DirHandle {
     }
 
     /// Returns the metadata of the regular file `name`, without following links. `None` if there is none, and for a name
-    /// with `/`.
+    /// that is empty, `.`, `..` or contains `/`.
     pub fn file_metadata(&self, name: &str) -> Option<Metadata> {
         check_name(name).ok()?;
         fs::symlink_metadata(self.path(name)).ok().filter(Metadata::is_file)
@@ -106,7 +106,7 @@ impl DirHandle {
     /// followed.
     ///
     /// # Errors
-    /// [`Code::SinkFailed`] if the file cannot be read, or for a name with `/`.
+    /// [`Code::SinkFailed`] if the file cannot be read, or for a name that is empty, `.`, `..` or contains `/`.
     pub fn read_file(&self, name: &str, max_size: u64) -> Result<Option<Vec<u8>>, Error> {
         let display_path = self.display_path.join(name);
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::RDONLY;
@@ -129,7 +129,7 @@ impl DirHandle {
     /// Removes the file `name`.
     ///
     /// # Errors
-    /// [`Code::SinkFailed`] if the file cannot be removed, or for a name with `/`.
+    /// [`Code::SinkFailed`] if the file cannot be removed, or for a name that is empty, `.`, `..` or contains `/`.
     pub fn remove_file(&self, name: &str) -> Result<(), Error> {
         let removed = check_name(name).and_then(|()| unlinkat(&self.directory, name, AtFlags::empty()));
         removed.map_err(|errno| failed(&self.display_path.join(name), errno))

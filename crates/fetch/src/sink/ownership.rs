@@ -60,7 +60,7 @@ mod access_list {
     use std::fs::File;
     use std::path::Path;
 
-    /// Access lists of other systems are not copied. Their permissions are separate from those of the group.
+    /// Access lists of other systems are not copied.
     pub(super) const fn copy(_file: &File, _target: &Path) -> bool {
         true
     }

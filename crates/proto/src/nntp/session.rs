@@ -50,7 +50,7 @@ pub struct Session {
     /// The rejection of the current request, not reported yet.
     rejection: Option<Rejection>,
     progress: Progress,
-    /// The last list of articles that was made from headers lacks some.
+    /// The last list of articles lacks some whose headers the server could not send.
     lacks_heads: bool,
     state: ConnectionState,
     has_wire_trace: bool,

@@ -65,8 +65,7 @@ pub(super) fn request_fields(request: &Request, head: &RequestHead) -> Vec<(Stri
 
 /// Returns `true` if the client wants a stored object, or none (`only-if-cached`, RFC 9111 §5.2.1.7).
 pub(crate) fn wants_stored_only(head: &RequestHead) -> bool {
-    let directives = head.values("cache-control").flat_map(|value| value.split(|byte| *byte == b','));
-    directives.into_iter().any(|directive| directive.trim_ascii().eq_ignore_ascii_case(b"only-if-cached"))
+    head.values("cache-control").any(|value| directives::contains(value, &["only-if-cached"]))
 }
 
 /// Returns `true` if a response with status 200 may be stored and can be confirmed later.

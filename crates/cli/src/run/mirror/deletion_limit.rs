@@ -10,14 +10,14 @@ const ALWAYS_ALLOWED: u64 = 10;
 /// Counts the files that a run deletes, and refuses more than the user allows. After a refusal, no further file is
 /// deleted. Temporary files do not count.
 ///
-/// Without `--max-delete`, as many files may be deleted as remain: a listing that lacks most files of the mirror more
-/// often has a fault than not, such as an error of the server or a file system that is not mounted.
+/// Without `--max-delete`, as many files may be deleted as remain: a listing that lacks most files of the mirror is usually
+/// faulty, because of an error of the server or a file system that is not mounted.
 #[derive(Debug)]
 pub(super) struct DeletionLimit {
     /// The number of `--max-delete`.
     max: Option<u64>,
     deleted: Cell<u64>,
-    /// The number of files that were not deleted because of the limit, and of those that remain beside them.
+    /// The number of files that were not deleted because of the limit, and the number of files that would remain.
     refused: Cell<Option<(u64, u64)>>,
 }
 
@@ -36,7 +36,11 @@ impl DeletionLimit {
             self.deleted.set(deleted);
             return true;
         }
-        let remaining = if self.max.is_some() { 0 } else { remaining() };
+        let remaining = match (refused, self.max) {
+            (Some((_, remaining)), _) => remaining,
+            (None, Some(_)) => 0,
+            (None, None) => remaining(),
+        };
         let is_permitted = refused.is_none() && deleted <= self.max.unwrap_or(remaining);
         if is_permitted {
             self.deleted.set(deleted);
@@ -47,6 +51,11 @@ impl DeletionLimit {
         is_permitted
     }
 
+    /// Returns the number of files that were permitted.
+    pub(super) const fn deleted(&self) -> u64 {
+        self.deleted.get()
+    }
+
     /// Checks that no file was refused.
     ///
     /// # Errors
@@ -55,7 +64,7 @@ impl DeletionLimit {
         let Some((refused, remaining)) = self.refused.get() else { return Ok(()) };
         let needed = self.deleted.get() + refused;
         let why = match self.max {
-            Some(max) => format!("{needed} are more than --max-delete {max}"),
+            Some(max) => format!("the run would delete {needed}, more than --max-delete {max}"),
             None => format!("only {remaining} files would remain"),
         };
         let detail = format!("--delete kept {refused} files that are no longer listed: {why}");
@@ -95,7 +104,7 @@ mod tests {
         assert!(!limit.permits(1, || 7), "nothing is deleted after a refusal");
         let error = limit.check().expect_err("refused").to_string();
         assert!(
-            error.contains("kept 5 files") && error.contains("10 are more than --max-delete 5"),
+            error.contains("kept 5 files") && error.contains("would delete 10, more than --max-delete 5"),
             "{error}"
         );
         let limit = DeletionLimit::new(Some(5));

@@ -10,13 +10,17 @@ use crate::run::delete_extraneous::{Extraneous, FinalListings};
 use crate::run::delete_leftovers::delete_leftovers;
 
 impl MirrorWalker {
-    /// Deletes extraneous files and temporary files after all listings. Returns the number of files that the run deleted.
-    pub(in crate::run) fn delete(&self, run: &Run, job: &MirrorJob) -> Result<u64, Error> {
-        let Some(journal) = &run.journal else { return Ok(0) };
+    /// Deletes extraneous files and temporary files after all listings.
+    ///
+    /// # Errors
+    /// The error of a file that cannot be deleted; [`Code::LimitReached`](fetch_url::Code::LimitReached) if files were kept
+    /// because of `--max-delete`.
+    pub(in crate::run) fn delete(&self, run: &Run, job: &MirrorJob) -> Result<(), Error> {
+        let Some(journal) = &run.journal else { return Ok(()) };
         if self.has_ordinary_pages() {
             let text = "--delete deletes nothing: the server sent ordinary pages instead of listings, which may not link to all files";
             print_note(&job.start.redacted().to_string(), text, run);
-            return Ok(0);
+            return self.check_deletions();
         }
         let (listings, url_prefix) = (self.take_listings(run, job), job.url_prefix());
         let names = &listings.names;
@@ -27,12 +31,11 @@ impl MirrorWalker {
         // A dry run shows also the files that exceed the limit.
         if is_permitted || run.options.is_dry_run {
             extraneous.delete(&job.directory, names, |parent, name, path| {
-                delete_file(path, || parent.remove_file(name), run)
+                self.delete_file(path, || parent.remove_file(name), run)
             })?;
         }
-        self.deletion_limit.check()?;
-        let leftovers = delete_leftovers(&job.directory, names, &url_prefix, |parent, name, path| {
-            delete_file(path, || parent.remove_leftover(name, &url_prefix), run)
+        delete_leftovers(&job.directory, names, &url_prefix, |parent, name, path| {
+            self.delete_file(path, || parent.remove_leftover(name, &url_prefix), run)
         })?;
         let changed = extraneous.changed;
         if changed > 0 {
@@ -40,7 +43,37 @@ impl MirrorWalker {
                 format!("kept {changed} files that are no longer listed, because they were changed locally");
             print_note(&job.directory.display().to_string(), &text, run);
         }
-        Ok(extraneous.count() + leftovers + self.deleted.get())
+        self.check_deletions()
+    }
+
+    /// Checks that no file was kept because of `--max-delete`.
+    ///
+    /// # Errors
+    /// [`Code::LimitReached`](fetch_url::Code::LimitReached) if one was.
+    pub(in crate::run) fn check_deletions(&self) -> Result<(), Error> {
+        self.deletion_limit.check()
+    }
+
+    /// Returns the number of files that the run has deleted; with `--dry-run`, that it would delete.
+    pub(in crate::run) const fn deleted(&self) -> u64 {
+        self.deleted.get()
+    }
+
+    /// Deletes a file of a mirror with `remove`, counts and reports it; with `--dry-run`, only prints its path.
+    fn delete_file(
+        &self,
+        path: &str,
+        remove: impl FnOnce() -> Result<(), Error>,
+        run: &Run,
+    ) -> Result<(), Error> {
+        if run.options.is_dry_run {
+            render::dry_run::print_delete(path, run.options.format)?;
+        } else {
+            remove()?;
+            report_deleted(path, run);
+        }
+        self.deleted.set(self.deleted.get() + 1);
+        Ok(())
     }
 
     /// Returns `true` if the server sent an ordinary page instead of a listing.
@@ -59,16 +92,6 @@ impl MirrorWalker {
         }
         listings
     }
-}
-
-/// Deletes a file of a mirror with `remove` and reports it; with `--dry-run`, only prints its path.
-fn delete_file(path: &str, remove: impl FnOnce() -> Result<(), Error>, run: &Run) -> Result<(), Error> {
-    if run.options.is_dry_run {
-        return render::dry_run::print_delete(path, run.options.format);
-    }
-    remove()?;
-    report_deleted(path, run);
-    Ok(())
 }
 
 /// Reports a deleted file to `--events`, and with `-v` to the user.

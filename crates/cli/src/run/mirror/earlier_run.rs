@@ -71,8 +71,10 @@ impl MirrorWalker {
 
     /// Returns `true` if the limit allows that `files` of the files of earlier runs are deleted.
     fn may_delete(&self, files: u64, run: &Run, job: &MirrorJob) -> bool {
-        let existing = || count_existing(&job.directory, self.earlier_files(run).keys());
-        self.deletion_limit.permits(files, || existing().saturating_sub(files))
+        let deleted = self.deletion_limit.deleted();
+        let count = || count_existing(&job.directory, self.earlier_files(run).keys()) + deleted;
+        let remaining = || self.earlier_count.get_or_init(count).saturating_sub(deleted + files);
+        self.deletion_limit.permits(files, remaining)
     }
 
     /// Records that the kind of a listed entry is unknown, so that `--delete` keeps everything that an earlier run left

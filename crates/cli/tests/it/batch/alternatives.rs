@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
 use crate::support::{
@@ -116,12 +118,18 @@ fn objects_of_parallel_transfers_are_not_mixed_in_a_fifo() {
     let dir = temp_dir();
     let fifo = dir.path().join("fifo");
     run_shell("mkfifo \"$1\"", [&fifo]).assert_exit(0);
-    let reader = open_fifo(&fifo);
+    let mut reader = open_fifo(&fifo);
     let name = fifo.display().to_string();
     let child = spawn_fetch_url(["-Z", "-s", "-o", &name, &server.url("/a"), "-o", &name, &server.url("/b")]);
-    let mut content = vec![0; 100_000];
-    (&reader).read_exact(&mut content).expect("both objects");
+    // The reader also has the FIFO open for writing, so a read waits for ever if bytes are missing.
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut content = vec![0; 100_000];
+        let read = reader.read_exact(&mut content);
+        sender.send(read.map(|()| content))
+    });
     wait_for_exit(child).assert_exit(0);
+    let content = receiver.recv_timeout(Duration::from_secs(20)).expect("both objects").expect("bytes");
     let changes = content.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert_eq!(changes, 1, "one object after the other");
 }

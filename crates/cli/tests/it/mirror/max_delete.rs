@@ -105,8 +105,8 @@ fn directory_that_becomes_a_file_counts_its_files() {
     let result = mirror_directory(from, to, "--delete --max-delete 2");
     result.assert_exit(23).assert_stderr_contains("--max-delete");
     assert_eq!(list_files(to), ["d/1", "d/2", "d/3", "gone", "stays"]);
-    let result = mirror_directory(from, to, "--delete --max-delete 3");
-    result.assert_exit(63).assert_stderr_contains("kept 1 files");
+    let result = mirror_directory(from, to, "-v --delete --max-delete 3");
+    result.assert_exit(63).assert_stderr_contains("kept 1 files").assert_stderr_contains("3 deleted");
     assert_eq!(list_files(to), ["d", "gone", "stays"]);
     mirror_directory(from, to, "--delete --max-delete 1").assert_exit(0);
     assert_eq!(list_files(to), ["d", "stays"]);
@@ -146,6 +146,29 @@ fn directory_of_many_files_that_becomes_a_file_needs_max_delete() {
     assert_eq!(list_files(to).len(), 21);
     mirror_directory(from, to, "--delete --max-delete 20").assert_exit(0);
     assert_eq!(list_files(to), ["d", "stays"]);
+}
+
+/// 30 files in 10 directories, of which each becomes a file, so that as many files remain as were deleted.
+#[test]
+fn directories_that_become_files_are_removed_as_long_as_enough_files_remain() {
+    let (source, target) = (temp_dir(), temp_dir());
+    let (from, to) = (source.path(), target.path());
+    for number in 0..10 {
+        fs::create_dir(from.join(format!("d{number}"))).expect("a directory");
+        write_files(&from.join(format!("d{number}")), 0..3);
+    }
+    mirror_directory(from, to, "").assert_exit(0);
+    for number in 0..10 {
+        fs::remove_dir_all(from.join(format!("d{number}"))).expect("a directory");
+        write_file(from, &format!("d{number}"), "a file");
+    }
+    let result = mirror_directory(from, to, "--delete");
+    result.assert_exit(23).assert_stderr_contains("files would remain");
+    let files = list_files(to);
+    let replaced = files.iter().filter(|name| !name.contains('/')).count();
+    assert_eq!((replaced, files.len()), (5, 5 + 15));
+    mirror_directory(from, to, "--delete --max-delete 15").assert_exit(0);
+    assert_eq!(list_files(to).len(), 10);
 }
 
 #[test]

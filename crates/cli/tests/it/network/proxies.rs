@@ -287,7 +287,6 @@ fn options_of_the_wire_format_work_through_proxies() {
     }
 }
 
-/// A login may be used for all proxies, and such a proxy chooses to connect without it.
 #[test]
 fn removed_accept_field_is_not_sent_through_a_socks5_proxy() {
     let (origin, proxy) = (start_origin(), start_socks5_proxy());
@@ -316,6 +315,7 @@ fn header_fields_above_the_limit_are_refused_through_a_socks5_proxy() {
     }
 }
 
+/// A login may be used for all proxies, and such a proxy chooses to connect without it.
 #[test]
 fn login_for_a_socks5_proxy_that_requires_none_is_no_error() {
     let origin = start_origin();

@@ -14,8 +14,8 @@ use crate::{Rejection, Step, WireError};
 const CLOSING: u16 = 400;
 
 impl Session {
-    /// Returns `true` if the last list of articles that was made from their headers lacks articles that may exist: the
-    /// reply to HEAD was neither the header nor that there is no such article (423 or 430).
+    /// Returns `true` if the last list of articles was made from their headers and lacks articles that may exist: the server
+    /// replied to HEAD with an error other than 423 and 430.
     pub const fn lacks_heads(&self) -> bool {
         self.lacks_heads
     }

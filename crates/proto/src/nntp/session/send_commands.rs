@@ -157,6 +157,7 @@ impl Session {
 
     /// Sends OVER or XOVER for the selected group.
     fn over_commands(&mut self) -> Vec<Command> {
+        self.lacks_heads = false;
         let (Some(selected), Some(NewsRequest::Overview(_, numbers, _))) =
             (&self.server.selected, self.requests.front())
         else {
@@ -176,7 +177,6 @@ impl Session {
             Overview::Xover => Verb::Xover,
             Overview::Heads => {
                 self.progress.heads = Some(first..=last);
-                self.lacks_heads = false;
                 self.state = ConnectionState::Pipelining;
                 self.emit_head();
                 return self.head_commands();
