@@ -214,7 +214,8 @@ fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
     })
 }
 
-/// Removes `=` or `:` and spaces before the value of an option with dashes. Without spaces, it is part of the value, as in `-d =x`.
+/// Removes `=` or `:` and spaces before the value of an option with dashes. Without spaces, it is part of the value, as in
+/// `-d =x`.
 fn without_separator(text: &str) -> &str {
     let value = text.strip_prefix(['=', ':']).filter(|value| value.starts_with(char::is_whitespace));
     value.map_or(text, str::trim_start)

@@ -53,8 +53,8 @@ pub(crate) struct TransferReport {
     pub(crate) moved_to: Option<Url<'static>>,
     /// Several servers shared the segments.
     pub(crate) has_shared_segments: bool,
-    /// Bytes of the object, or its header (`-i`), were written to standard output, a device or a FIFO, where they cannot be taken
-    /// back.
+    /// Bytes of the object, or its header (`-i`), were written to standard output, a device or a FIFO, where they cannot
+    /// be taken back.
     pub(crate) has_written_to_stream: bool,
     /// Number of received bytes of the object.
     pub(crate) received: u64,

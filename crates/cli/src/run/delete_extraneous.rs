@@ -12,7 +12,7 @@ use fetch_url::mirror::{DirHandle, Finished};
 /// The names in completely listed directories, and whether they are directories, if known.
 pub(super) type ListedNames = HashMap<String, HashMap<String, Option<bool>>>;
 
-/// What `--delete` relies on at the end of the listings.
+/// The complete listings and the failed entries, from which `--delete` finds the files that the server no longer has.
 #[derive(Default)]
 pub(super) struct FinalListings {
     pub(super) names: ListedNames,

@@ -11,10 +11,10 @@ use super::secret::SecretBytes;
 use crate::Error;
 
 /// Shorter secrets, in bytes, are masked only as whole words.
-const MIN_SEARCHED_BYTES: usize = 6;
+const MIN_SEARCHED_BYTES: usize = 4;
 
-/// Returns `text` with every occurrence of a secret replaced by `***`, a short one only as a word. Each byte of a secret may be percent-encoded or
-/// not: servers encode different sets of bytes. The time grows with the length of the text, not with its content.
+/// Returns `text` with every occurrence of a secret replaced by `***`, a short one only as a word. Each byte of a secret may
+/// be percent-encoded or not: servers encode different sets of bytes. The time grows with the length of the text, not with its content.
 pub(crate) fn mask_secrets(text: &[u8], secrets: &[SecretBytes]) -> Bytes {
     if secrets.is_empty() {
         return Bytes::copy_from_slice(text);
@@ -160,8 +160,8 @@ mod tests {
             ("p", "http://h/p?k=p", "http://h/***?k=***"),
             ("1", "http://127.0.0.1:34/1/", "http://127.0.0.***:34/***/"),
             ("tt", "http://h/?t=tt", "http://h/?t=***"),
-            ("secre", "secrets secre", "secrets ***"),
-            ("secret", "secrets", "***s"),
+            ("sec", "secrets sec", "secrets ***"),
+            ("secr", "secrets", "***ets"),
             ("%41", "x%2541y a", "x%2541y a"),
         ] {
             let secrets = [SecretBytes::from(secret.as_bytes().to_vec())];

@@ -33,8 +33,8 @@ impl MirrorWalker {
     }
 
     /// With `--delete`, removes the local file or directory whose path is needed for an entry that has changed its
-    /// kind. If something in the directory must stay, or the limit is exceeded, all of it stays. With `--dry-run`, everything stays, and the files
-    /// that would be removed are printed at the end of the run.
+    /// kind. If something in the directory must stay, or the limit is exceeded, all of it stays. With `--dry-run`,
+    /// everything stays, and the files that would be removed are printed at the end of the run.
     pub(super) fn remove_entry_of_other_kind(
         &self,
         path: &str,
