@@ -2,7 +2,7 @@
 //! changes a scheme.
 
 use crate::percent_encoding::sets;
-use crate::{SCHEMES, SchemeStatus, find_scheme, parse};
+use crate::{NoteKind, SCHEMES, SchemeStatus, find_scheme, parse};
 
 /// Names that resemble the name of a known scheme but are schemes of their own, sorted.
 const OTHER_SCHEMES: [&str; 5] = ["httpu", "ntp", "rtp", "sftp", "tftp"];
@@ -60,6 +60,8 @@ impl Guess {
 /// let text = "htp://h/x";
 /// assert_eq!(guess(text).and_then(|guess| guess.url(text)).as_deref(), Some("http://h/x"));
 /// assert_eq!(guess("http://h/x"), None);
+/// // The login of `ftp://ftp.example.org?@other.example/` is `ftp.example.org?`.
+/// assert_eq!(guess("ftp.example.org?@other.example/"), None);
 /// ```
 pub fn guess(text: &str) -> Option<Guess> {
     if is_path(text) {
@@ -122,7 +124,11 @@ fn guess_host(text: &str) -> Option<Guess> {
     let host = authority.rsplit('@').next().unwrap_or_default();
     let is_ftp = host.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("ftp."));
     let scheme = if is_ftp { "ftp" } else { "http" };
-    parse(&format!("{scheme}://{text}")).is_ok().then_some(Guess::Host(scheme))
+    let url = format!("{scheme}://{text}");
+    // By RFC 1738, the login of `ftp.a.test?@b.test` is `ftp.a.test?`.
+    let has_host = parse(&url)
+        .is_ok_and(|parsed| !parsed.notes.iter().any(|note| note.kind() == NoteKind::QuestionMarkInLogin));
+    has_host.then_some(Guess::Host(scheme))
 }
 
 /// Returns the name of the scheme that an unknown one is most likely a misspelling of. Reserved schemes are not proposed.

@@ -81,6 +81,8 @@ notes! {
     LeadingZeros = "leading_zeros", "the leading zeros of a number were dropped";
     /// A query without a path: `http://host?search`.
     QueryWithoutSlash = "query_without_slash", "a \"/\" is missing between the host and the \"?\" (RFC 1738 §3.3)";
+    /// A `?` in a user name or password: `ftp://a?@h/`. By RFC 3986 §3.2 the host is `a`.
+    QuestionMarkInLogin = "question_mark_in_login", "part of the login (RFC 1738 §5); by RFC 3986 §3.2 the host ends before it: write %3F";
     /// A scheme with upper-case letters: `HTTP:`.
     SchemeCase = "scheme_case", "the scheme was converted to lower case (RFC 1738 §2.1)";
     /// A file URL with one slash: `file:/path`.

@@ -51,10 +51,15 @@ impl<'a> Reader<'a> {
 
     #[inline(never)]
     fn read_authority_with_user(&mut self, stop: CharSet) -> Result<Authority<'a>, ParseError> {
-        if let Some(authority) = self.read_regular_authority_with_user(stop) {
-            return Ok(authority);
+        let start = self.position;
+        let authority = match self.read_regular_authority_with_user(stop) {
+            Some(authority) => authority,
+            None => self.read_irregular_authority(stop)?,
+        };
+        if let Some(offset) = self.text[start..self.position].find('?') {
+            self.note(NoteKind::QuestionMarkInLogin, start + offset..start + offset + 1);
         }
-        self.read_irregular_authority(stop)
+        Ok(authority)
     }
 
     /// Reads `user[:password]@host[:port]` if the grammar allows it. Otherwise returns `None` and does not move.
@@ -245,11 +250,16 @@ impl<'a> Reader<'a> {
         if !self.is_lenient() {
             return Err(error);
         }
-        let Ok(ascii) = idna::domain_to_ascii_strict(text) else { return Err(error) };
+        let name = text.strip_suffix('.').unwrap_or(text);
+        let Ok(mut ascii) = idna::domain_to_ascii_strict(name) else { return Err(error) };
         // Non-ASCII digits (full-width, circled) must not become an IPv4 address.
         match scan_host_name(ascii.as_bytes(), 0) {
             Some((end, false)) if end == ascii.len() => {
                 self.note(NoteKind::Idn, start..self.position);
+                if name.len() < text.len() {
+                    self.note(NoteKind::TrailingDot, self.position - 1..self.position);
+                    ascii.push('.');
+                }
                 Ok(Host::Name(Cow::Owned(ascii)))
             }
             _ => Err(error),

@@ -61,13 +61,19 @@ pub(crate) fn corrected_path(text: &str) -> Option<String> {
         return parse(&url).is_ok().then(|| format!("/{url}"));
     }
     let (_, rest) = text.split_once("://")?;
-    (!rest.is_empty() && !rest.contains('/')).then(|| {
-        let (authority, query) =
-            rest.split_once('?').map_or((rest, ""), |(authority, query)| (authority, query));
-        let mark = if rest.len() == authority.len() { "" } else { "?" };
-        let scheme = text.split("://").next().unwrap_or_default();
-        format!("/{scheme}://{authority}/{mark}{query}")
-    })
+    if rest.is_empty() || rest.contains('/') {
+        return None;
+    }
+    // A `?` ends the server of a URL, unless it is part of a login (RFC 1738 §5).
+    let ends = [text.find('?'), Some(text.len())];
+    let mut with_slash = ends.into_iter().flatten().map(|end| format!("{}/{}", &text[..end], &text[end..]));
+    with_slash.find(|url| has_same_server(url, text)).map(|url| format!("/{url}"))
+}
+
+/// Returns `true` if both texts are URLs of one server, with the same login.
+fn has_same_server(url: &str, other: &str) -> bool {
+    let (Ok(url), Ok(other)) = (parse(url), parse(other)) else { return false };
+    url.url.same_origin(&other.url) && url.url.user_info() == other.url.user_info()
 }
 
 /// Adds the words of a search to the URL of a gopher search, a WAIS database or a list of newsgroups.
@@ -244,6 +250,11 @@ mod tests {
             ("ftp.example.org", Some("/ftp://ftp.example.org")),
             ("ftp://h", Some("/ftp://h/")),
             ("http://h?a=b", Some("/http://h/?a=b")),
+            ("http://h?a=b?c@d", Some("/http://h/?a=b?c@d")),
+            // The login of RFC 1738 §5 goes to no other server.
+            ("ftp://a:1?x:secret@b:2", Some("/ftp://a:1?x:secret@b:2/")),
+            ("telnet://a?x@b", Some("/telnet://a?x@b/")),
+            ("ftp.a.test?@b.test", None),
             ("ftp://h/", None),
             ("news:a.b", None),
         ] {

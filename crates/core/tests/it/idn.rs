@@ -61,6 +61,18 @@ fn name_is_converted_to_its_ascii_form_with_a_note() {
     }
 }
 
+#[cfg(feature = "idn")]
+#[test]
+fn final_dot_of_a_converted_name_is_kept() {
+    let parsed = parse("http://é.test.:81/").expect("a name");
+    assert_eq!(parsed.url.to_string(), "http://xn--9ca.test.:81/");
+    let notes: Vec<_> = parsed.notes.iter().map(|note| note.kind().code()).collect();
+    assert_eq!(notes, ["idn", "trailing_dot"]);
+    for text in ["http://é../", "http://é.。/", "http://./"] {
+        assert!(parse(text).is_err(), "{text}");
+    }
+}
+
 #[cfg(not(feature = "idn"))]
 #[test]
 fn error_has_a_hint_without_the_feature() {
