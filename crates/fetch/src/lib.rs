@@ -102,6 +102,7 @@ mod started_future;
 mod time;
 mod timings;
 mod tree;
+mod virtual_files;
 
 pub use body::{Body, Proof};
 pub use checksum::{Checksum, ChecksumList};

@@ -24,13 +24,15 @@ const STATUS_200: &[u8] = &[0x88];
 const INITIAL_WINDOW: usize = 65_535;
 
 /// Starts a server that handles each connection with `serve`, whose results are received.
-fn start_server<T: Send + 'static>(serve: fn(&mut TcpStream) -> T) -> (SocketAddr, Receiver<T>) {
+fn start_server<T: Send + 'static>(
+    serve: impl Fn(&mut TcpStream) -> T + Clone + Send + 'static,
+) -> (SocketAddr, Receiver<T>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     let (results, received) = channel();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            let results = results.clone();
+            let (results, serve) = (results.clone(), serve.clone());
             std::thread::spawn(move || drop(results.send(serve(&mut stream))));
         }
     });
@@ -198,19 +200,26 @@ async fn parallel_http2_uploads_that_the_server_declines_are_complete() {
 }
 
 #[tokio::test]
-async fn http2_file_that_has_become_shorter_is_a_usage_error() {
+async fn http2_file_that_becomes_shorter_while_it_is_sent_is_truncated() {
     let file = tempfile::NamedTempFile::new().expect("a file");
-    file.as_file().set_len(50_000).expect("set size");
+    file.as_file().set_len(1 << 20).expect("set size");
     let body = RequestBody::file(file.path()).expect("a regular file");
-    file.as_file().set_len(10_000).expect("set size");
-    let (address, _results) = start_server(|stream| {
+    let file = std::sync::Arc::new(file);
+    let (address, _results) = start_server(move |stream| {
         let _ = stream.read_exact(&mut [0; 24]);
         frame(stream, SETTINGS, 0, 0, &[]);
-        while read_frame(stream).is_some() {}
+        while let Some((kind, ..)) = read_frame(stream) {
+            if kind == DATA {
+                file.as_file().set_len(10_000).expect("set size");
+                for id in [0, 1] {
+                    frame(stream, WINDOW_UPDATE, 0, id, &(1_u32 << 20).to_be_bytes());
+                }
+            }
+        }
     });
     let error = sent_by_http2(address, body).await.expect_err("the file is shorter");
-    assert_eq!(error.code(), Code::Usage, "{error}");
-    assert!(error.to_string().contains("shorter"), "{error}");
+    assert_eq!(error.code(), Code::Truncated, "{error}");
+    assert!(error.to_string().contains("the file to send has changed"), "{error}");
 }
 
 /// RFC 9112 §9.5: the response may arrive although the body cannot be written any more.

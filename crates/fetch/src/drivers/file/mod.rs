@@ -5,7 +5,6 @@ mod plan;
 pub(crate) mod root;
 mod run;
 mod special;
-mod virtual_files;
 
 use crate::{Driver, Error, Plan, Request};
 

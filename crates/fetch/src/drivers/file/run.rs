@@ -13,8 +13,8 @@ use rustix::io::Errno;
 use super::plan::{FilePlan, file_url};
 use super::root::proc_path;
 use super::special::SpecialFileSource;
-use super::virtual_files::{DirectoryFileSystem, is_virtual_file, is_virtual_path};
 use crate::driver::RunFuture;
+use crate::virtual_files::{DirectoryFileSystem, is_virtual_file, is_virtual_path};
 use crate::{
     Body, Code, Content, Deadline, Error, Hint, Listing, Meta, Outcome, Phase, Plan, Proof, Response,
 };

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, PROXY_AUTHORIZATION};
 use http::{Request, Response, Version};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -196,6 +196,7 @@ impl Connection {
             Error::new(Code::BadUrl, Phase::Plan, detail)
         };
         let body = plan.body.clone().unwrap_or_else(|| Bytes::new().into()).open(upload)?;
+        let is_empty = plan.body.is_some() && body.is_end_stream();
         let mut request =
             Request::builder().method(plan.method.clone()).uri(uri).body(body).map_err(invalid_host)?;
         if plan.options.version == HttpVersion::Http10 {
@@ -212,7 +213,7 @@ impl Connection {
         headers.extend(plan.headers.clone());
         // The server must not receive credentials for a proxy.
         headers.remove(PROXY_AUTHORIZATION);
-        if plan.body.as_ref().is_some_and(|body| body.size() == 0) {
+        if is_empty {
             headers.insert(CONTENT_LENGTH, http::HeaderValue::from_static("0"));
         }
         Ok(request)

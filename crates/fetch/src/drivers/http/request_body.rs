@@ -2,25 +2,30 @@
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::SystemTime;
 
 use bytes::{Bytes, BytesMut};
 use hyper::body::{Body, Frame, SizeHint};
 use rustix::fs::OFlags;
 
 use super::upload::{OutgoingChunk, Upload};
+use crate::virtual_files::is_virtual_file;
 use crate::{Code, Error, Phase};
 
 /// Maximum number of bytes of a file that are in memory at a time.
 const CHUNK_SIZE: usize = 64 * 1024;
 
-/// The body of a request ([`HttpOptions::body`](crate::http::HttpOptions::body)). Bytes convert into it; a file is read
-/// while it is sent, and again for each retry. Both are sent in chunks of 64 KiB.
+/// Maximum size of a file whose content is generated when it is read, such as one in `/proc`.
+const MAX_GENERATED_SIZE: u64 = 64 * 1024 * 1024;
+
+/// The body of a request ([`HttpOptions::body`](crate::http::HttpOptions::body)). Bytes convert into it; a file is opened
+/// and read for each attempt to send the request. Both are sent in chunks of 64 KiB.
 #[derive(Clone, Debug)]
 pub struct RequestBody(Arc<[Piece]>);
 
@@ -30,6 +35,7 @@ enum Piece {
     Bytes(Bytes),
     File {
         path: PathBuf,
+        /// Its size in bytes when the body was created. Each attempt sends the size that the file has then.
         size: u64,
     },
     /// A file that stays open, because it may have no name.
@@ -40,8 +46,9 @@ enum Piece {
 }
 
 impl RequestBody {
-    /// Returns a body with the content of a regular file. Its size is the size at this moment; a file that has become
-    /// shorter when it is sent fails with `Code::Usage`, and bytes that were added later are not sent.
+    /// Returns a body with the content of a regular file. Each attempt to send the request opens the file by its name, and
+    /// sends the bytes that it has then. A file that is changed while it is sent fails with [`Code::Truncated`]; bytes that
+    /// are added meanwhile are not sent.
     ///
     /// # Errors
     /// The file cannot be read, or is not a regular file.
@@ -74,7 +81,7 @@ impl RequestBody {
         Self(bodies.into_iter().flat_map(|body| body.0.to_vec()).collect())
     }
 
-    /// Returns the size in bytes.
+    /// Returns the size in bytes. That of a file is the size when the body was created.
     pub fn size(&self) -> u64 {
         self.0.iter().map(Piece::size).sum()
     }
@@ -89,11 +96,12 @@ impl RequestBody {
 
     /// Returns the body of one attempt. Files are opened now, so that a missing one fails before anything is sent.
     pub(super) fn open(&self, upload: Upload) -> Result<OutgoingBody, Error> {
-        let pieces = self.0.iter().map(Piece::open).collect::<Result<_, _>>()?;
-        if self.size() == 0 {
+        let pieces = self.0.iter().map(Piece::open).collect::<Result<VecDeque<_>, _>>()?;
+        let size = pieces.iter().map(OutgoingPiece::size).sum();
+        if size == 0 {
             upload.mark_read();
         }
-        Ok(OutgoingBody { pieces, rest: self.size(), upload })
+        Ok(OutgoingBody { pieces, rest: size, upload })
     }
 }
 
@@ -106,29 +114,43 @@ impl Piece {
     }
 
     fn open(&self) -> Result<OutgoingPiece, Error> {
-        Ok(match self {
-            Self::Bytes(bytes) => OutgoingPiece::Bytes(bytes.clone()),
-            Self::File { path, size } => {
-                let file = open_regular_file(path).map_err(|error| {
-                    let detail = format!("reading the request body from {}", path.display());
-                    Error::io(Code::Usage, Phase::Request, &detail, error)
-                })?;
-                OutgoingPiece::File { file: Arc::new(file), offset: 0, size: *size }
-            }
+        match self {
+            Self::Bytes(bytes) => Ok(OutgoingPiece::Bytes(bytes.clone())),
+            Self::File { path, .. } => open_by_name(path).map_err(|error| {
+                let detail = format!("reading the request body from {}", path.display());
+                Error::io(Code::Usage, Phase::Request, &detail, error)
+            }),
             Self::OpenFile { file, size } => {
-                OutgoingPiece::File { file: file.clone(), offset: 0, size: *size }
+                Ok(OutgoingPiece::File { file: file.clone(), offset: 0, size: *size, modified: None })
             }
-        })
+        }
     }
 }
 
-/// Opens a regular file. A FIFO that has replaced it must not block the thread.
-fn open_regular_file(path: &Path) -> io::Result<File> {
+/// Opens a regular file, and reads it if its size is not known. A FIFO that has replaced it must not block the thread.
+fn open_by_name(path: &Path) -> io::Result<OutgoingPiece> {
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    // Some file systems in user space state no size.
+    if metadata.len() == 0 || is_virtual_file(&file) {
+        return read_generated(&file).map(|bytes| OutgoingPiece::Bytes(bytes.into()));
+    }
+    let (size, modified) = (metadata.len(), metadata.modified().ok());
+    Ok(OutgoingPiece::File { file: Arc::new(file), offset: 0, size, modified })
+}
+
+fn read_generated(file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(MAX_GENERATED_SIZE + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > MAX_GENERATED_SIZE {
+        true => {
+            Err(io::Error::new(io::ErrorKind::FileTooLarge, "a file without a size has more than 64 MiB"))
+        }
+        false => Ok(bytes),
     }
 }
 
@@ -148,12 +170,23 @@ pub(super) struct OutgoingBody {
 
 enum OutgoingPiece {
     Bytes(Bytes),
-    /// A file, the offset of the next byte to read, and the number of its bytes to send.
+    /// A file, the offset of the next byte to read, the number of its bytes to send, and its modification time, which
+    /// must not change.
     File {
         file: Arc<File>,
         offset: u64,
         size: u64,
+        modified: Option<SystemTime>,
     },
+}
+
+impl OutgoingPiece {
+    const fn size(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::File { size, .. } => *size,
+        }
+    }
 }
 
 impl OutgoingBody {
@@ -162,7 +195,9 @@ impl OutgoingBody {
         loop {
             let chunk = match self.pieces.front_mut()? {
                 OutgoingPiece::Bytes(bytes) => Ok(bytes.split_to(bytes.len().min(CHUNK_SIZE))),
-                OutgoingPiece::File { file, offset, size } => read_chunk(file, offset, *size),
+                OutgoingPiece::File { file, offset, size, modified } => {
+                    read_chunk(file, offset, *size, *modified)
+                }
             };
             match chunk {
                 Ok(chunk) if chunk.is_empty() => self.pieces.pop_front(),
@@ -177,17 +212,26 @@ impl OutgoingBody {
 }
 
 /// Reads the bytes from `offset`. Returns no bytes at the end.
-fn read_chunk(file: &File, offset: &mut u64, size: u64) -> io::Result<Bytes> {
+fn read_chunk(file: &File, offset: &mut u64, size: u64, modified: Option<SystemTime>) -> io::Result<Bytes> {
     let rest = size - *offset;
     let length = usize::try_from(rest).unwrap_or(CHUNK_SIZE).min(CHUNK_SIZE);
     let mut chunk = BytesMut::zeroed(length);
     let count = file.read_at(&mut chunk, *offset)?;
-    if count == 0 && rest > 0 {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the file to send has become shorter"));
+    // Before the last bytes are sent, so that the server does not take a mixture of two versions for the object.
+    if count == 0 && rest > 0 || count as u64 == rest && !is_unchanged(file, size, modified)? {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the file to send has changed meanwhile"));
     }
     chunk.truncate(count);
     *offset += count as u64;
     Ok(chunk.freeze())
+}
+
+/// Returns `true` if the first `size` bytes of the file are as they were at the time `modified`, as far as its metadata
+/// show: bytes may have been added.
+fn is_unchanged(file: &File, size: u64, modified: Option<SystemTime>) -> io::Result<bool> {
+    let Some(modified) = modified else { return Ok(true) };
+    let metadata = file.metadata()?;
+    Ok(metadata.len() > size || metadata.len() == size && metadata.modified()? == modified)
 }
 
 impl Drop for OutgoingBody {
@@ -243,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn file_is_sent_in_chunks_with_the_size_it_had() {
+    fn each_attempt_sends_the_file_that_has_the_name_in_chunks() {
         let dir = tempfile::tempdir().expect("create directory");
         let path = dir.path().join("file");
         let content: Vec<u8> = (0..200_000_u32).map(|number| number.to_be_bytes()[3]).collect();
@@ -253,14 +297,50 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(read_all(&body).expect("all bytes"), content);
         }
-        std::fs::write(&path, [&content[..], b"more"].concat()).expect("write file");
-        assert_eq!(read_all(&body).expect("all bytes"), content);
         assert_eq!(read_all(&content.clone().into()).expect("all bytes"), content);
-        std::fs::write(&path, &content[..100_000]).expect("write file");
-        assert!(read_all(&body).is_err());
+        let longer = [&content[..], b"more"].concat();
+        for version in [&longer[..], &content[..100_000], b""] {
+            let other = dir.path().join("other");
+            std::fs::write(&other, version).expect("write file");
+            std::fs::rename(&other, &path).expect("replace file");
+            assert_eq!(read_all(&body).expect("all bytes"), version);
+        }
         std::fs::remove_file(&path).expect("remove file");
         assert_eq!(body.open(Upload::unlimited()).err().expect("no file").code(), Code::Usage);
         assert!(RequestBody::file(dir.path()).is_err(), "a directory");
+    }
+
+    /// Its first chunk is sent; then its content becomes `version`, with another modification time.
+    fn send_while_it_becomes(version: &[u8]) -> io::Result<Vec<u8>> {
+        let file = tempfile::NamedTempFile::new().expect("create file");
+        std::fs::write(&file, vec![b'a'; 2 * CHUNK_SIZE]).expect("write file");
+        let body = RequestBody::file(&file).expect("a regular file");
+        let mut outgoing = body.open(Upload::unlimited()).expect("a readable file");
+        let mut all = outgoing.next_chunk().expect("a chunk")?.to_vec();
+        std::fs::write(&file, version).expect("write file");
+        file.as_file().set_modified(SystemTime::UNIX_EPOCH).expect("set time");
+        while let Some(chunk) = outgoing.next_chunk() {
+            all.extend_from_slice(&chunk?);
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn file_that_is_rewritten_or_truncated_while_it_is_sent_is_an_error_and_one_that_grows_is_not() {
+        assert!(send_while_it_becomes(&vec![b'b'; 2 * CHUNK_SIZE]).is_err(), "rewritten");
+        assert!(send_while_it_becomes(&vec![b'a'; CHUNK_SIZE]).is_err(), "truncated");
+        let grown = send_while_it_becomes(&vec![b'a'; 3 * CHUNK_SIZE]).expect("the bytes at the start");
+        assert_eq!(grown, vec![b'a'; 2 * CHUNK_SIZE]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn file_without_a_stated_size_is_sent_as_a_whole() {
+        for path in ["/proc/version", "/proc/self/status"] {
+            let body = RequestBody::file(path).expect("a regular file");
+            assert_eq!(body.size(), 0, "{path}");
+            assert!(!read_all(&body).expect("all bytes").is_empty(), "{path}");
+        }
     }
 
     #[test]

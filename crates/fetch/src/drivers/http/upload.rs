@@ -77,7 +77,7 @@ impl UploadProgress {
     /// Returns the error of a body that could not be read. h2 does not report it.
     pub(super) fn read_failure(&self) -> Option<Error> {
         let detail = self.lock().read_failure.clone()?;
-        Some(Error::new(Code::Usage, Phase::Request, detail))
+        Some(Error::new(Code::Truncated, Phase::Request, detail).as_permanent())
     }
 
     /// Records that the connection has written the bytes of its buffer.

@@ -6,30 +6,30 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// Returns `true` if the open `file` is on a virtual file system.
-pub(super) fn is_virtual_file(file: &File) -> bool {
+pub(crate) fn is_virtual_file(file: &File) -> bool {
     virtual_file_systems::has_file(file)
 }
 
 /// Returns `true` if the file that `path` leads to is on a virtual file system.
-pub(super) fn is_virtual_path(path: &Path) -> bool {
+pub(crate) fn is_virtual_path(path: &Path) -> bool {
     virtual_file_systems::has_path(path)
 }
 
 /// The file system of a directory, with which those of its entries are compared.
-pub(super) struct DirectoryFileSystem {
+pub(crate) struct DirectoryFileSystem {
     device: Option<u64>,
     is_virtual: bool,
 }
 
 impl DirectoryFileSystem {
     /// Returns the file system of the directory at `path`.
-    pub(super) fn of(path: &Path) -> Self {
+    pub(crate) fn of(path: &Path) -> Self {
         Self { device: path.metadata().ok().map(|own| own.dev()), is_virtual: is_virtual_path(path) }
     }
 
     /// Returns `true` if the entry with this metadata at `path` is on a virtual file system. A file system that is
     /// mounted on the entry is another one than that of the directory.
-    pub(super) fn is_virtual_entry(&self, path: &Path, metadata: &Metadata) -> bool {
+    pub(crate) fn is_virtual_entry(&self, path: &Path, metadata: &Metadata) -> bool {
         if self.device == Some(metadata.dev()) { self.is_virtual } else { is_virtual_path(path) }
     }
 }
