@@ -84,8 +84,8 @@ impl Machine for AttributesQuery {
         if let Some(step) = self.request.next() {
             return Ok(step);
         }
-        let tokens = match self.reader.next(buffer)? {
-            Next::Line(tokens, _) => tokens,
+        let (tokens, has_line_end) = match self.reader.next(buffer)? {
+            Next::Line(tokens, has_line_end) => (tokens, has_line_end),
             Next::End if !self.is_answered => return Err(request::unexpected("an answer")),
             Next::End => return Ok(Step::Done),
             Next::NeedMore | Next::Data(_) => return Ok(Step::NeedMore),
@@ -95,7 +95,10 @@ impl Machine for AttributesQuery {
             return Err(WireError::LimitExceeded { quantity: "bytes in an answer", max: MAX_BYTES });
         }
         let event = request::received_line(&tokens);
-        match request::evaluate_line(tokens)? {
+        match request::evaluate_line(tokens, has_line_end)? {
+            EvaluatedLine::Line(Line::Other) if !has_line_end && self.is_answered => {
+                Err(request::cut_line_error())
+            }
             EvaluatedLine::Line(line) => {
                 self.process_line(line)?;
                 Ok(Step::Emit(event))

@@ -56,7 +56,7 @@ impl ContentsQuery {
     fn process_line(&mut self, tokens: Tokens, has_line_end: bool) -> Result<Option<Step>, WireError> {
         if !is_contents(&tokens) {
             let event = request::received_line(&tokens);
-            let event = match request::evaluate_line(tokens)? {
+            let event = match request::evaluate_line(tokens, has_line_end)? {
                 EvaluatedLine::Line(_) => event,
                 EvaluatedLine::Rejected(rejection) => {
                     self.state = ContentsState::Rejected;

@@ -112,7 +112,11 @@ impl Machine for LinksQuery {
                 return Ok(Step::Emit(event));
             }
             match self.reader.next(buffer)? {
-                Next::Line(tokens, _) => match request::evaluate_line(tokens)? {
+                Next::Line(tokens, has_line_end) => match request::evaluate_line(tokens, has_line_end)? {
+                    // The start of the keyword of another link.
+                    EvaluatedLine::Line(Line::Other) if !has_line_end && self.is_head_emitted => {
+                        return Err(request::cut_line_error());
+                    }
                     EvaluatedLine::Line(line) => self.process_line(line)?,
                     EvaluatedLine::Rejected(rejection) => {
                         self.is_rejected = true;

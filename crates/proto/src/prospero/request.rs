@@ -43,11 +43,12 @@ pub(super) enum EvaluatedLine {
     Rejected(Event),
 }
 
-/// Parses and evaluates a line.
+/// Parses and evaluates a line. `has_line_end` is `false` for a last line without LF, such as that of a rejection.
 ///
 /// # Errors
 /// [`WireError::Unexpected`] if the server rejected the request as malformed, or sent too few words.
-pub(super) fn evaluate_line(tokens: Tokens) -> Result<EvaluatedLine, WireError> {
+/// [`WireError::UnexpectedEnd`] if a line with a name or a value has no LF: its last word may be cut.
+pub(super) fn evaluate_line(tokens: Tokens, has_line_end: bool) -> Result<EvaluatedLine, WireError> {
     match Line::parse(tokens) {
         Line::Failure(words) | Line::VersionRefused(words) => {
             Ok(EvaluatedLine::Rejected(rejection(words.into())))
@@ -55,9 +56,16 @@ pub(super) fn evaluate_line(tokens: Tokens) -> Result<EvaluatedLine, WireError> 
         Line::Error(words) => {
             Err(WireError::Unexpected { what: "an answer to the request", got: words.into() })
         }
+        line @ (Line::NoneFound | Line::Other) => Ok(EvaluatedLine::Line(line)),
+        _ if !has_line_end => Err(cut_line_error()),
         Line::Short => Err(unexpected("a line with all its words")),
         line => Ok(EvaluatedLine::Line(line)),
     }
+}
+
+/// Returns the error for an answer that ends within a line.
+pub(super) const fn cut_line_error() -> WireError {
+    WireError::UnexpectedEnd { what: "the last line" }
 }
 
 /// Returns the event for a rejected request.

@@ -228,7 +228,6 @@ fn link_lines_become_entries() {
     check(QueryKind::Links, b"NEW x\n\n", "unexpected");
     check(QueryKind::Links, b"NONE-FOUND\n", "head | done");
     check(QueryKind::Links, LINK.as_bytes(), &format!("head | {ENTRY} | done"));
-    check(QueryKind::Links, LINK.trim_end().as_bytes(), &format!("head | {ENTRY} | done"));
     check(QueryKind::Links, format!("{LINK}{LINK}").as_bytes(), &format!("head | {ENTRY} | {ENTRY} | done"));
     check(QueryKind::Links, b"FAILURE NOT-FOUND\n", "refused NOT-FOUND | done");
     check(QueryKind::Links, b"ERROR no\n", "unexpected");
@@ -249,6 +248,35 @@ fn link_lines_become_entries() {
     );
 }
 
+/// Without its LF, the last word of a line may be cut (rule 5.22): `hel` for `hello.txt`. A rejection has no LF.
+#[test]
+fn answer_that_ends_within_a_line_is_cut_unless_the_line_rejects_the_request() {
+    let answers: [(QueryKind, &[u8]); 3] = [
+        (
+            QueryKind::Links,
+            b"LINK  L FILE a INTERNET-D h.test ASCII /a 0\nLINK  L FILE b INTERNET-D h.test ASCII /b 12\n",
+        ),
+        (QueryKind::Attributes, b"ATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE '26' bytes\n"),
+        (QueryKind::Attributes, b"FORWARDED INTERNET-D other.test ASCII /moved/here 0\n"),
+    ];
+    for (query, text) in answers {
+        let ends = |end: usize| end == 0 || text[end - 1] == b'\n';
+        for end in (1..text.len()).filter(|&end| !ends(end)) {
+            let words = events_of(query, &text[..end], &|_| false);
+            let last = words.last().map(String::as_str);
+            // The start of a keyword alone is no answer.
+            let is_keyword = !text[..end].contains(&b'\n') && !text[..end].contains(&b' ');
+            let expected = if is_keyword && last != Some("cut") { "unexpected" } else { "cut" };
+            assert_eq!(last, Some(expected), "{}", text[..end].escape_ascii());
+        }
+    }
+    for query in [QueryKind::Links, QueryKind::Attributes, QueryKind::Contents] {
+        check(query, b"FAILURE NOT-FOUND", "refused NOT-FOUND | done");
+        let words = events_of(query, b"VERSION-NOT-SUPPORTED TRY 1-5", &|_| false);
+        assert!(words.iter().any(|word| word.starts_with("refused")), "{words:?}");
+    }
+}
+
 /// Rule 7.36: the list lacks the links that the server could not follow.
 #[test]
 fn unresolved_line_in_a_listing_marks_its_end() {
@@ -259,7 +287,7 @@ fn unresolved_line_in_a_listing_marks_its_end() {
         ("UNRESOLVED x\n".to_owned(), "head | note | unmarked | done".to_owned()),
         (link("a") + "UNRESOLVED x y\n", format!("head | note | {a} | unmarked | done")),
         (
-            format!("{}UNRESOLVED x\n{}UNRESOLVED y", link("a"), link("b")),
+            format!("{}UNRESOLVED x\n{}UNRESOLVED y\n", link("a"), link("b")),
             format!("head | note | {a} | note | {b} | unmarked | done"),
         ),
     ] {
