@@ -120,6 +120,12 @@ impl HttpConnect {
         self.state = State::Done;
         match status.code {
             200..=299 => {}
+            101 => {
+                return Err(WireError::Unexpected {
+                    what: "a final response to CONNECT",
+                    got: status.reason,
+                });
+            }
             100..=199 => {
                 self.interim += 1;
                 if self.interim > MAX_INTERIM {

@@ -244,6 +244,7 @@ fn connect_responses_that_are_malformed_or_too_long_are_errors() {
         "HTTP/1.1 +20 OK\r\n\r\n",
         "HTTP/1.x 200 OK\r\n\r\n",
         "HTTP/1.1 099 OK\r\n\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
     ] {
         let outcome = play(connect(None), [received.as_bytes()]);
         assert!(matches!(outcome.end, Err(WireError::Unexpected { .. })), "{received:?}: {outcome:?}");
