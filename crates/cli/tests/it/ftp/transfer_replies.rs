@@ -29,6 +29,20 @@ fn assert_complete(result: &RunResult, case: &str) {
     assert!(result.stdout == pattern_vec(0, SIZE), "{case}: {} bytes", result.stdout.len());
 }
 
+/// The line arrives while the data flow, and no final reply follows it.
+#[test]
+fn line_that_is_no_reply_during_the_transfer_exits_8() {
+    for line in ["hello, no reply", "000 x", "999 x", "22"] {
+        let replies = format!("150 Here it comes.\r\n{line}\r\n");
+        let config = test_config()
+            .on("RETR", FtpAction::PreliminaryReply(replies.into_bytes()))
+            .on("RETR", FtpAction::Drip(10_000, Duration::from_millis(20)))
+            .on("RETR", FtpAction::ReplaceReply(Vec::new()));
+        let result = fetch_x(&start_server(config), "");
+        assert_eq!(result.exit, 8, "{line}: {}", result.stderr);
+    }
+}
+
 /// docs/spec/faults.md, row 97: malformed replies to SIZE and MDTM.
 #[test]
 fn malformed_size_and_mdtm_replies_are_not_fatal() {

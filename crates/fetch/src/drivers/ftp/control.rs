@@ -37,6 +37,8 @@ pub(super) struct ControlConnection {
     pub(super) local: SocketAddr,
     /// A reply that was received before its caller waited for it.
     peeked: Option<Reply>,
+    /// The error that took the place of a reply before its caller waited for it.
+    failure: Option<Error>,
     /// Received bytes after a reply that suppaftp ended too early.
     buffer: RecvBuffer,
 }
@@ -58,7 +60,7 @@ impl ControlConnection {
         stream.set_keepalive();
         let (remote, local) = endpoints_of(&stream)?;
         let wire = Wire::PlainBeforeGreeting(stream);
-        Ok(Self { wire, remote, local, peeked: None, buffer: RecvBuffer::new() })
+        Ok(Self { wire, remote, local, peeked: None, failure: None, buffer: RecvBuffer::new() })
     }
 
     /// Wraps a TLS connection. `greeting` is the greeting that was read before AUTH TLS, if any.
@@ -66,7 +68,7 @@ impl ControlConnection {
         stream.get_ref().0.set_keepalive();
         let (remote, local) = endpoints_of(stream.get_ref().0)?;
         let wire = Wire::TlsBeforeGreeting(Box::new(stream), greeting);
-        Ok(Self { wire, remote, local, peeked: None, buffer: RecvBuffer::new() })
+        Ok(Self { wire, remote, local, peeked: None, failure: None, buffer: RecvBuffer::new() })
     }
 
     /// Sends command lines.
@@ -87,6 +89,9 @@ impl ControlConnection {
     pub(super) async fn receive_reply(&mut self) -> Result<Reply, Error> {
         if let Some(reply) = self.peeked.take() {
             return Ok(reply);
+        }
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
         }
         match self.wire {
             Wire::PlainBeforeGreeting(_) | Wire::TlsBeforeGreeting(..) => {
@@ -182,26 +187,30 @@ impl ControlConnection {
         Err(reply_too_long())
     }
 
-    /// Returns the next reply if it is available without waiting. [`Self::receive_reply`] returns it again.
+    /// Returns the next reply if it is available without waiting. [`Self::receive_reply`] returns it, or the error, again.
     pub(super) async fn peek_reply(&mut self) -> Result<Option<&Reply>, Error> {
-        let mut receiving = Box::pin(self.receive_reply());
-        let received = std::future::poll_fn(|cx| Poll::Ready(receiving.as_mut().poll(cx))).await;
-        drop(receiving);
-        if let Poll::Ready(reply) = received {
-            self.peeked = Some(reply?);
+        std::future::poll_fn(|cx| {
+            self.poll_reply(cx);
+            Poll::Ready(())
+        })
+        .await;
+        match &self.failure {
+            Some(failure) => Err(failure.clone()),
+            None => Ok(self.peeked.as_ref()),
         }
-        Ok(self.peeked.as_ref())
     }
 
     /// Returns the next reply if it is available. Wakes the task when a reply arrives. [`Self::receive_reply`] returns
-    /// it again.
+    /// it again, or the error of a line that is no reply.
     pub(super) fn poll_reply(&mut self, cx: &mut Context<'_>) -> Option<&Reply> {
-        if self.peeked.is_none() {
+        if self.peeked.is_none() && self.failure.is_none() {
             let mut receiving = Box::pin(self.receive_reply());
             let received = receiving.as_mut().poll(cx);
             drop(receiving);
-            if let Poll::Ready(Ok(reply)) = received {
-                self.peeked = Some(reply);
+            match received {
+                Poll::Ready(Ok(reply)) => self.peeked = Some(reply),
+                Poll::Ready(Err(error)) => self.failure = Some(error),
+                Poll::Pending => {}
             }
         }
         self.peeked.as_ref()
