@@ -209,10 +209,10 @@ impl Error {
     /// Replaces each text that a server may have sent, or that contains a URL, by `change` of it.
     #[must_use]
     pub(crate) fn map_texts(mut self, change: impl Fn(&str) -> String) -> Self {
-        let texts = [&mut self.0.reply, &mut self.0.url, &mut self.0.redirect_target];
-        for text in texts.into_iter().flatten().chain([&mut self.0.detail]) {
-            *text = change(text);
-        }
+        let hint = self.0.hint.as_mut().and_then(Hint::text_mut);
+        let texts = [self.0.reply.as_mut(), self.0.url.as_mut(), self.0.redirect_target.as_mut(), hint];
+        let texts = texts.into_iter().flatten().chain([&mut self.0.detail]);
+        texts.for_each(|text| *text = change(text));
         self
     }
 

@@ -6,6 +6,7 @@ use fetch_url::tls::{Identity, Pins, StartTls, TlsVersion};
 use fetch_url::{Error, TlsOptions, Trust};
 
 use super::option_file::read_option_file;
+use crate::error::usage_error;
 use crate::flags::{TlsFlags, TlsMax};
 
 /// Creates the TLS options from the flags.
@@ -23,7 +24,7 @@ pub(super) fn options(flags: &TlsFlags) -> Result<TlsOptions, Error> {
         options = options.trust(Trust::AnyCertificate);
     }
     if let Some(path) = &flags.cert {
-        let certificates = read_option_file("--cert", path)?;
+        let certificates = read_certificates(path)?;
         let key = flags.key.as_deref().map(|key| read_option_file("--key", key)).transpose()?;
         options = options.identity(Identity::from_pem(&certificates, key.as_ref().unwrap_or(&certificates))?);
     }
@@ -46,4 +47,16 @@ pub(super) fn options(flags: &TlsFlags) -> Result<TlsOptions, Error> {
         _ => TlsVersion::V13,
     };
     options.versions(lowest, highest)
+}
+
+/// Reads the file of `--cert`. In curl, a password follows a colon: it must not be shown.
+fn read_certificates(path: &Path) -> Result<Vec<u8>, Error> {
+    match path.to_str().and_then(|text| text.split_once(':')) {
+        Some((file, _)) if !path.exists() => {
+            let detail = format!("--cert {file}:***: there is no such file, and passwords are not supported");
+            Err(usage_error(detail)
+                .with_hint("give a key without a password: openssl pkey -in KEY -out PLAIN"))
+        }
+        _ => read_option_file("--cert", path),
+    }
 }

@@ -14,15 +14,21 @@ use crate::Error;
 const MIN_SEARCHED_BYTES: usize = 4;
 
 /// Returns `text` with every occurrence of a secret replaced by `***`, a short one only as a word. Each byte of a secret may
-/// be percent-encoded or not: servers encode different sets of bytes. The time grows with the length of the text, not with its content.
+/// be percent-encoded or not: servers encode different sets of bytes. Except in short secrets, letters may have another
+/// case: some names are not case-sensitive. The time grows with the length of the text, not with its content.
 pub(crate) fn mask_secrets(text: &[u8], secrets: &[SecretBytes]) -> Bytes {
     if secrets.is_empty() {
         return Bytes::copy_from_slice(text);
     }
     let decoded = DecodedText::new(text);
+    let folded = decoded.to_lower_case();
     let ranges = secrets.iter().flat_map(|secret| {
-        let spelled = DecodedText::new(secret.expose()).bytes;
-        let encoded: Vec<_> = decoded.ranges(&spelled, text.len()).collect();
+        let spelled = DecodedText::new(secret.expose());
+        let (decoded, spelled) = match secret.expose().len() < MIN_SEARCHED_BYTES {
+            true => (&decoded, spelled),
+            false => (&folded, spelled.to_lower_case()),
+        };
+        let encoded: Vec<_> = decoded.ranges(&spelled.bytes, text.len()).collect();
         // A `%` before the secret can decode with its first bytes.
         occurrences(text, secret.expose()).chain(encoded)
     });
@@ -76,6 +82,10 @@ impl DecodedText {
         }
         decoded.bytes.iter_mut().filter(|byte| **byte == b' ').for_each(|byte| *byte = b'+');
         decoded
+    }
+
+    fn to_lower_case(&self) -> Self {
+        Self { bytes: self.bytes.to_ascii_lowercase(), offsets: self.offsets.clone() }
     }
 
     /// Returns the ranges of the text, which has `length` bytes, whose decoded bytes are `secret`.
@@ -162,6 +172,8 @@ mod tests {
             ("tt", "http://h/?t=tt", "http://h/?t=***"),
             ("sec", "secrets sec", "secrets ***"),
             ("secr", "secrets", "***ets"),
+            ("SeCr", "secrets, SECR and %53ecR", "***ets, *** and ***"),
+            ("Sec", "SEC", "SEC"),
             ("%41", "x%2541y a", "x%2541y a"),
         ] {
             let secrets = [SecretBytes::from(secret.as_bytes().to_vec())];

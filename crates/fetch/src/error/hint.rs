@@ -53,6 +53,16 @@ pub enum Hint {
     Text(String),
 }
 
+impl Hint {
+    /// Returns the text that a server may have sent a part of.
+    pub(super) const fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

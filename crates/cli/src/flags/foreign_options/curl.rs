@@ -13,7 +13,7 @@ pub const CURL_OPTIONS: &[ForeignOption] = &[
     option("--basic", Equivalent::Same),
     option("--cacert", Equivalent::Same),
     option("--capath", Equivalent::Ours("--cacert FILE with all certificates in one file")),
-    option("-E, --cert", Equivalent::Same),
+    option("-E, --cert", Equivalent::Different("no :PASSWORD after the file; the key has no passphrase")),
     option("--cert-status", Equivalent::Refused("revocation is not checked; --pinnedpubkey requires a key")),
     option("--cert-type", Equivalent::Refused("")),
     option("--ciphers", Equivalent::Refused("rustls chooses the ciphers")),

@@ -387,9 +387,24 @@ fn login_of_one_url_is_not_used_for_the_next() {
 
 #[test]
 fn password_in_an_invalid_option_value_is_never_printed() {
-    let result = run_fetch_url(["-m", "http://u:KanarienVogel@h/"]);
-    result.assert_exit(2);
-    assert!(!result.stderr.contains("KanarienVogel"), "{}", result.stderr);
+    for options in [["-m", "http://u:KanarienVogel@h/"], ["-E", "no-such-file.pem:KanarienVogel"]] {
+        let result = run_fetch_url(options.iter().chain(&["https://h.test/"]));
+        result.assert_exit(2);
+        assert!(!result.stderr.contains("KanarienVogel"), "{}", result.stderr);
+    }
+}
+
+/// The names of content codings are compared in lower case.
+#[test]
+fn secret_that_the_server_repeats_as_a_content_coding_is_masked() {
+    for secret in [CANARY, "KanarienVogel%2F"] {
+        let server =
+            http_server(move |_| HttpResponse::new(200).header("Content-Encoding", secret).body("x"));
+        let result =
+            run_fetch_url(["--compressed", "-vvv", "-H", "Authorization: KanarienVogel", &server.url("/")]);
+        result.assert_stderr_contains("unsupported content coding");
+        assert_no_leaks([check_no_leak(&result, secret)]);
+    }
 }
 
 /// The secrets of a request, the options that send them, and how the server may repeat them in a URL.
@@ -413,8 +428,9 @@ fn secret_that_the_server_repeats_in_location_is_masked_in_all_messages() {
         _ => HttpResponse::new(404),
     });
     let other = |path| other_server.url(path);
-    let targets =
-        ["http://127.0.0.1:1/".to_owned(), other("/on"), other("/missing"), other("/cut"), other("/ok")];
+    let refused = ["http://127.0.0.1:1/", "gopher://h.test/", "file:///x", "x-foo:y"].map(str::to_owned);
+    let targets = refused.into_iter().chain([other("/on"), other("/missing"), other("/cut"), other("/ok")]);
+    let targets: Vec<String> = targets.collect();
     for (options, secret) in REPEATED_SECRETS {
         for target in &targets {
             let location = format!("{target}?leak={secret}");

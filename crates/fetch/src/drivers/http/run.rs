@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use super::options::HttpVersion;
 use super::plan::HttpPlan;
+use super::secrets::request_secrets;
 use super::transports::Transports;
 use super::{challenge, overlap, response, transport_error};
+use crate::credentials::masking::mask_secrets_in_error;
 use crate::driver::RunFuture;
 use crate::net::trace;
 use crate::{Code, Error, Hint, Outcome, Phase, Plan, Resend, RunContext};
@@ -62,6 +64,8 @@ async fn run_plan(run: HttpRun, ctx: &RunContext) -> Result<Outcome, Error> {
         return Ok(Outcome::Resend(Resend::new(rejection, Box::new(HttpRun { plan, transports }))));
     }
     let outcome = response::interpret_response(&plan, response);
+    // The server may repeat the secrets of the request in any field.
+    let outcome = outcome.map_err(|error| mask_secrets_in_error(error, &request_secrets(&plan)));
     match outcome.map_err(|error| add_tunnel_hint(error, &plan))? {
         Outcome::Response(response) => {
             overlap::check_overlap(response, plan.resume.as_ref(), ctx).await.map(Outcome::Response)
