@@ -55,9 +55,10 @@ pub(super) fn parse_set_cookie_of_file(field: &[u8], now: i64) -> Option<Cookie>
     parse_set_cookie(field, ResponseOrigin { host: &host, path: "/", now })
 }
 
-/// Returns the domain of a Domain attribute in canonical form. A dot at its start has no meaning (§5.2.3).
+/// Returns the domain of a Domain attribute in canonical form, or `None` for one that matches no host. A dot at its start
+/// has no meaning (§5.2.3), but one at its end is compared with the host, which is used without it (§5.1.3).
 fn canonical_domain(domain: &[u8]) -> Option<String> {
-    let domain = std::str::from_utf8(domain).ok()?;
+    let domain = std::str::from_utf8(domain).ok().filter(|domain| !domain.ends_with('.'))?;
     canonical_host(domain.strip_prefix('.').unwrap_or(domain))
 }
 

@@ -127,7 +127,7 @@ fn cookie_of_a_domain_is_sent_to_its_hosts() {
         store.store_cookie("www.a.co.uk", "/", true, field.as_bytes(), NOW);
         store
     };
-    for domain in ["a.co.uk", ".a.co.uk", "A.co.UK."] {
+    for domain in ["a.co.uk", ".a.co.uk", "A.co.UK"] {
         for (host, expected) in [
             ("a.co.uk", "a=b"),
             ("www.a.co.uk", "a=b"),
@@ -139,6 +139,8 @@ fn cookie_of_a_domain_is_sent_to_its_hosts() {
             assert_eq!(sent_header(&store(domain), host, "/", true), expected, "{domain} {host}");
         }
     }
+    // With a dot at its end, it is no suffix of the host (§5.1.3).
+    assert_eq!(sent_header(&store("a.co.uk."), "www.a.co.uk", "/", true), "none");
     // A public suffix: the cookie stays with its host.
     for host in ["b.co.uk", "x.www.a.co.uk", "a.co.uk"] {
         assert_eq!(sent_header(&store("co.uk"), host, "/", true), "none", "{host}");
