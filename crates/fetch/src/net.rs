@@ -10,6 +10,7 @@ mod deflate;
 mod exchange_ids;
 pub(crate) mod ftp_data;
 mod happy_eyeballs;
+pub(crate) mod idle_capacity;
 pub(crate) mod idle_pool;
 mod keepalive;
 pub(crate) mod login_set;

@@ -9,6 +9,7 @@ use fetch_url_core::Host;
 use tokio::runtime::{Handle, Id};
 
 use super::connector::policy_checks::AddressRules;
+use super::idle_capacity::idle_capacity;
 use crate::{Connector, StartTls};
 
 /// Maximum number of idle connections in the pool.
@@ -94,21 +95,29 @@ impl<L> IdlePool<L> {
         self.take(key, |_| Some(0)).is_some()
     }
 
-    /// Returns a connection that `runtime` has opened to the pool, if the pool has room.
+    /// Returns a connection that `runtime` has opened to the pool. If the pool is full, the one that is idle longest is
+    /// closed.
     pub(crate) fn put(&self, key: PoolKey, connection: L, runtime: Id) {
         let mut idle = self.lock();
-        if idle.values().map(Vec::len).sum::<usize>() >= MAX_IDLE {
+        if count(&idle) >= idle_capacity(MAX_IDLE) {
             idle.values_mut().for_each(|connections| connections.retain(Idle::is_recent));
             idle.retain(|_, connections| !connections.is_empty());
         }
-        if idle.values().map(Vec::len).sum::<usize>() < MAX_IDLE {
-            idle.entry(key).or_default().push(Idle { connection, since: Instant::now(), runtime });
+        if count(&idle) >= idle_capacity(MAX_IDLE) {
+            let oldest =
+                idle.values_mut().min_by_key(|connections| connections.first().map(|idle| idle.since));
+            oldest.into_iter().for_each(|connections| drop(connections.remove(0)));
         }
+        idle.entry(key).or_default().push(Idle { connection, since: Instant::now(), runtime });
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<PoolKey, Vec<Idle<L>>>> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn count<L>(idle: &HashMap<PoolKey, Vec<Idle<L>>>) -> usize {
+    idle.values().map(Vec::len).sum()
 }
 
 /// Closes the oldest idle connections to a server that other runtimes than `runtime` have opened, except for the last

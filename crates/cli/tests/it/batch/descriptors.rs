@@ -1,7 +1,7 @@
 //! Limits of file descriptors (`ulimit -n`): fewer parallel transfers, or an error with a hint.
 
 use crate::support::{entry_names, http_server, run_shell, temp_dir};
-use fetch_url_tests::HttpResponse;
+use fetch_url_tests::{FtpConfig, FtpServer, HttpResponse};
 
 #[test]
 fn parallel_transfers_with_16_descriptors_all_complete() {
@@ -15,6 +15,21 @@ fn parallel_transfers_with_16_descriptors_all_complete() {
         let arguments = [server.url(""), dir.path().display().to_string()];
         run_shell(&script, arguments).assert_exit(0);
         assert_eq!(entry_names(dir.path()).len(), 20, "{option}");
+    }
+}
+
+/// Idle connections to earlier servers do not use up the descriptors.
+#[test]
+fn many_hosts_one_after_the_other_complete_with_few_descriptors() {
+    let server = http_server(|_| HttpResponse::new(200).body("x"));
+    let ftp = FtpServer::start(FtpConfig::new().file("/f", "x")).expect("a server");
+    for (url, address) in [("http://$i.test/f", server.addr()), ("ftp://$i.test/f", ftp.addr())] {
+        let dir = temp_dir();
+        let script = format!(
+            "ulimit -n 24; cd \"$2\"; exec \"$F\" --retry 0 --connect-to \"::$1\" $(for i in $(seq 30); do echo -o f$i {url}; done)"
+        );
+        run_shell(&script, [address.to_string(), dir.path().display().to_string()]).assert_exit(0);
+        assert_eq!(entry_names(dir.path()).len(), 30, "{url}");
     }
 }
 

@@ -12,6 +12,7 @@ use super::first_connection::{FirstConnection, FirstConnections};
 use super::plan::HttpPlan;
 use super::pool_key::HttpPoolKey;
 use crate::RunContext;
+use crate::net::idle_capacity::idle_capacity;
 use crate::net::idle_pool::close_others;
 
 /// Maximum number of idle connections in the pool.
@@ -129,7 +130,7 @@ impl ConnectionPool {
 
     fn insert_idle(&self, key: HttpPoolKey, connection: Connection, runtime: Id) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.values().map(Vec::len).sum::<usize>() >= MAX_IDLE {
+        if idle.values().map(Vec::len).sum::<usize>() >= idle_capacity(MAX_IDLE) {
             evict_idle(&mut idle);
         }
         idle.entry(key).or_default().push(Idle { connection, since: Instant::now(), runtime });
@@ -143,7 +144,7 @@ fn evict_idle(idle: &mut HashMap<HttpPoolKey, Vec<Idle>>) {
         connections.retain(Idle::is_recent);
     }
     idle.retain(|_, connections| !connections.is_empty());
-    if idle.values().map(Vec::len).sum::<usize>() < MAX_IDLE {
+    if idle.values().map(Vec::len).sum::<usize>() < idle_capacity(MAX_IDLE) {
         return;
     }
     let oldest = idle.values_mut().min_by_key(|connections| connections.first().map(|idle| idle.since));

@@ -2,13 +2,20 @@
 
 use std::io::{self, ErrorKind};
 
+use nix::errno::Errno;
+
 use crate::net::route::{AddressFamily, Interface, Routes};
 use crate::{Code, Error, Phase};
 
 /// Returns the error for `what`, the peer that could not be reached. An interface or a family that this machine does not
 /// have is not retried.
 pub(super) fn connect_error(phase: Phase, what: &str, error: io::Error, routes: &Routes) -> Error {
-    let no_device = Some(nix::errno::Errno::ENODEV as i32);
+    // The cause is this process, not the server.
+    if matches!(error.raw_os_error().map(Errno::from_raw), Some(Errno::EMFILE | Errno::ENFILE)) {
+        let error = Error::io(Code::SinkFailed, phase, what, error).as_permanent();
+        return error.with_hint("raise the limit of open files with `ulimit -n`");
+    }
+    let no_device = Some(Errno::ENODEV as i32);
     let local = match (&routes.interface, error.kind()) {
         (Some(Interface::Device(name)), _) if error.raw_os_error() == no_device => {
             Some((format!("this machine has no network device {name}"), None))
