@@ -19,6 +19,7 @@ mod leftover_file;
 mod leftovers;
 pub(crate) mod name;
 mod network_disk;
+mod object_check;
 mod open_part;
 pub(crate) mod output_directory;
 mod ownership;
@@ -40,6 +41,7 @@ use std::os::unix::fs::{FileExt as _, FileTypeExt as _};
 use digest::{Algorithm, Digest, DigestForm};
 use file::FileSink;
 use file_id::file_id;
+use object_check::ObjectCheck;
 use part::Part;
 use saved_file::SavedFile;
 
@@ -49,9 +51,7 @@ use crate::{Checksum, Code, Error, Meta, Phase, Resume};
 /// The destination of a body: a file, an open file such as standard output, or any writer.
 pub struct Sink {
     kind: Kind,
-    form: Option<DigestForm>,
-    expected: Option<Checksum>,
-    size: Option<u64>,
+    check: ObjectCheck,
     /// The number of bytes that will be written, if it is known.
     body_length: Option<u64>,
 }
@@ -64,7 +64,7 @@ enum Kind {
 
 impl Sink {
     const fn new(kind: Kind) -> Self {
-        Self { kind, form: None, expected: None, size: None, body_length: None }
+        Self { kind, check: ObjectCheck::new(), body_length: None }
     }
 
     /// Returns `true` if the sink writes a file that gets its final name when it is complete.
@@ -92,7 +92,7 @@ impl Sink {
     /// Computes the digest of the whole object, which [`Receipt::digest`](crate::Receipt::digest) returns.
     #[must_use]
     pub const fn with_digest(mut self, algorithm: Algorithm) -> Self {
-        self.form = Some(DigestForm::whole(algorithm));
+        self.check.requested = Some(DigestForm::whole(algorithm));
         self
     }
 
@@ -100,8 +100,16 @@ impl Sink {
     /// [`Code::ChecksumMismatch`](crate::Code::ChecksumMismatch), and no file is created or kept.
     #[must_use]
     pub fn with_checksum(mut self, checksum: Checksum) -> Self {
-        self.form = Some(checksum.form());
-        self.expected = Some(checksum);
+        self.check.required = Some(checksum);
+        self
+    }
+
+    /// Requires the checksum of the whole object that `stated` finds in the metadata of the response, such as
+    /// [`http::digest`](crate::http::digest), if it finds one. If the download is restarted, the checksum of the new response
+    /// is required instead. [`Sink::with_checksum`] has precedence.
+    #[must_use]
+    pub const fn with_stated_checksum(mut self, stated: fn(&Meta) -> Option<Checksum>) -> Self {
+        self.check.find = Some(stated);
         self
     }
 
@@ -110,7 +118,7 @@ impl Sink {
     /// [`Sink::with_checksum`], only the checksum is verified.
     #[must_use]
     pub const fn with_size(mut self, size: u64) -> Self {
-        self.size = Some(size);
+        self.check.size = Some(size);
         self
     }
 
@@ -122,7 +130,7 @@ impl Sink {
 
     /// Returns `true` if the object must have a given checksum.
     pub(crate) const fn has_checksum(&self) -> bool {
-        self.expected.is_some()
+        self.check.required.is_some()
     }
 
     /// Fails if `source` is the file that would be written.
@@ -143,15 +151,15 @@ impl Sink {
     }
 
     /// Prepares the destination for the body that `meta` describes.
-    pub(crate) fn begin(self, meta: &Meta) -> Result<Target, Error> {
-        let mut digest = self.form.map(new_digest);
+    pub(crate) fn begin(mut self, meta: &Meta) -> Result<Target, Error> {
+        self.check.read_stated_checksum(meta);
+        let mut digest = self.check.new_digest();
         let kind = match self.kind {
             Kind::File(file) => file.begin(meta, self.body_length, digest.as_deref_mut())?,
             Kind::Open(file) => TargetKind::Open(file),
             Kind::Writer(writer) => TargetKind::Writer(writer),
         };
-        let Self { form, expected, size, .. } = self;
-        Ok(Target { kind, digest, form, expected, size, written: 0 })
+        Ok(Target { kind, check: self.check, digest, written: 0 })
     }
 }
 
@@ -159,9 +167,7 @@ impl Sink {
 /// removed.
 pub(crate) struct Target {
     kind: TargetKind,
-    form: Option<DigestForm>,
-    expected: Option<Checksum>,
-    size: Option<u64>,
+    check: ObjectCheck,
     digest: Option<Box<Digest>>,
     written: u64,
 }
@@ -264,7 +270,8 @@ impl Target {
             ));
         };
         part.restart(meta).map_err(failed)?;
-        self.digest = self.form.map(new_digest);
+        self.check.read_stated_checksum(meta);
+        self.digest = self.check.new_digest();
         self.written = 0;
         Ok(())
     }
@@ -343,26 +350,14 @@ impl Target {
         }
     }
 
-    /// Fails if the size of the file is not the required size of the object.
-    fn check_size(&self) -> Result<(), Error> {
-        match (&self.kind, self.size) {
-            (TargetKind::Part(part), Some(size)) if part.state.bytes != size => {
-                let detail = format!("the object has {} bytes, not {size} as stated", part.state.bytes);
-                Err(Error::new(Code::PeerMisbehaved, Phase::Deliver, detail))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Finishes the target: verifies the checksum, or without one the size, and gives the temporary file its final
     /// name.
     pub(crate) fn finish(self) -> Result<Finished, Error> {
-        let has_size = self.check_size();
-        let digest = self.digest.map(|digest| digest.hex());
-        let checked = match (&self.expected, &digest) {
-            (Some(expected), Some(digest)) => expected.check(digest),
-            _ => has_size,
+        let size = match &self.kind {
+            TargetKind::Part(part) => Some(part.state.bytes),
+            TargetKind::Open(_) | TargetKind::Writer(_) => None,
         };
+        let checked = self.check.check(self.digest.map(|digest| digest.hex()), size);
         let mut file = None;
         match self.kind {
             TargetKind::Part(part) if checked.is_err() => part.discard(),
@@ -370,13 +365,8 @@ impl Target {
             TargetKind::Writer(mut writer) => writer.flush().map_err(failed)?,
             TargetKind::Open(_) => {}
         }
-        let digest = digest.filter(|_| self.form.is_some_and(DigestForm::is_whole));
-        checked.map(|()| Finished { written: self.written, digest, file })
+        checked.map(|digest| Finished { written: self.written, digest, file })
     }
-}
-
-fn new_digest(form: DigestForm) -> Box<Digest> {
-    Box::new(Digest::of_form(form))
 }
 
 /// Fails if the file with the metadata `source` is the regular file that is open as `file`.

@@ -3,23 +3,12 @@
 
 use fetch_url::ftp::FtpOptions;
 use fetch_url::url::{FtpPath, Typecode, Url};
-use fetch_url::{Checksum, Code, Content, Error, Meta, Phase, Request, Response, http};
+use fetch_url::{Code, Content, Error, Meta, Phase, Request, Response};
 
 use super::content_coding::has_content_coding;
 use super::context::Run;
 use crate::job::Transfer;
 use crate::report::TransferReport;
-
-/// Checks the size of the object of `response`, and returns the checksum that it must have.
-pub(super) fn check(
-    transfer: &Transfer,
-    response: &Response,
-    expected: Option<Checksum>,
-    run: &Run,
-) -> Result<Option<Checksum>, Error> {
-    check_size(transfer, &response.meta)?;
-    Ok(expected.or_else(|| digest_to_check(&response.meta, run)))
-}
 
 /// Fails if the object has another size than the document states that named its URL.
 pub(super) fn check_size(transfer: &Transfer, meta: &Meta) -> Result<(), Error> {
@@ -32,10 +21,9 @@ pub(super) fn check_size(transfer: &Transfer, meta: &Meta) -> Result<(), Error> 
     }
 }
 
-/// Returns the digest of a whole object that the server states, if it is to be checked.
-pub(super) fn digest_to_check(meta: &Meta, run: &Run) -> Option<Checksum> {
-    let is_whole = run.options.range.is_none();
-    if run.options.uses_duplicates && is_whole { http::digest(meta) } else { None }
+/// Returns `true` if the digest of a whole object that the server states is checked.
+pub(super) fn checks_digest(run: &Run) -> bool {
+    run.options.uses_duplicates && run.options.range.is_none()
 }
 
 /// Returns the size that the listing states for the file of `request`, or `None` if the file may have another one: a text

@@ -8,7 +8,7 @@ use fetch_url::events::{Event, Observer as _};
 use fetch_url::internal::HostPermit;
 use fetch_url::output::{FileSink, Segments, Sink, save};
 use fetch_url::url::{Url, mask_password};
-use fetch_url::{Checksum, Content, Error, Meta, Request, Response};
+use fetch_url::{Checksum, Content, Error, Meta, Request, Response, http};
 use tokio::sync::OwnedMutexGuard;
 
 use super::context::Run;
@@ -112,7 +112,7 @@ async fn run_stages(
         response.content = Content::Unchanged;
         notes::note_unreadable_date(transfer, run);
     }
-    let expected = document_metadata::check(transfer, &response, expected, run)?;
+    document_metadata::check_size(transfer, &response.meta)?;
     if record_redirect(transfer, &response.meta, report) {
         return Ok(());
     }
@@ -287,6 +287,7 @@ async fn save_response(
     let sink = output::choose_sink(file, transfer, &response, run, report)?;
     let sink = match expected {
         Some(checksum) if is_object => sink.with_checksum(checksum),
+        None if is_object && document_metadata::checks_digest(run) => sink.with_stated_checksum(http::digest),
         _ => sink,
     };
     let size = transfer.size.filter(|_| is_object && !run.options.include);
@@ -328,7 +329,7 @@ async fn fetch_in_segments(
         return Ok(None);
     }
     document_metadata::check_size(transfer, &meta)?;
-    let expected = expected.or_else(|| document_metadata::digest_to_check(&meta, run));
+    let expected = expected.or_else(|| http::digest(&meta).filter(|_| document_metadata::checks_digest(run)));
     if expected.is_some() {
         let copies = copies::requests(transfer, &meta, run);
         let observed = copies.into_iter().map(|request| with_observer(request, run, report)).collect();

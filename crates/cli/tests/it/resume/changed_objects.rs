@@ -8,7 +8,9 @@ use super::within_a_run::{
     second_version,
 };
 use crate::support::{OVERLAP, http_server, http_server_first_then, part_path, strong_etag_headers};
-use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, RangeSupport, file_handler, http_date};
+use fetch_url_tests::{
+    HttpRequest, HttpResponse, HttpServer, RangeSupport, base64_sha256, file_handler, http_date,
+};
 
 /// Starts a server whose first response, with these fields, breaks off at [`CUT`]. The later ones are of another version.
 fn server_that_breaks_off(fields: &[(&'static str, String)], how: RangeSupport) -> HttpServer {
@@ -85,5 +87,27 @@ fn resume_that_breaks_off_at_once_compares_the_known_bytes_again() {
         assert!(part_path(&target.path()).exists());
         run_to_file(&target, "-C -", &server.url("/o")).assert_exit(0);
         assert_complete(&target, &second_version(), &format!("{new_bytes} new bytes"));
+    }
+}
+
+/// The digest that the server states for each version. The second one is checked after the restart.
+#[test]
+fn stated_digest_of_the_restarted_version_is_checked() {
+    for (second_digest, exit) in [(base64_sha256(&second_version()), 0), (base64_sha256(b"other"), 91)] {
+        let digest = |value: &str| format!("sha-256=:{value}:");
+        let second_digest = digest(&second_digest);
+        let first_digest = digest(&base64_sha256(&first_version()));
+        let later = file_handler(second_version(), file_options("\"v2\"", RangeSupport::Correct));
+        let first = move |_: &HttpRequest| {
+            let reply = HttpResponse::new(200).header("Accept-Ranges", "bytes").header("ETag", "\"v1\"");
+            reply.header("Repr-Digest", &first_digest).body(first_version()).cut_body_at(CUT as u64)
+        };
+        let later = move |request: &HttpRequest| later(request).header("Repr-Digest", &second_digest);
+        let (server, target) = (http_server_first_then(first, later), new_target());
+        run_to_file(&target, "--metalink-over-http", &server.url("/o")).assert_exit(exit);
+        match exit {
+            0 => assert_complete(&target, &second_version(), "the second version"),
+            _ => assert!(target.is_untouched().expect("a file")),
+        }
     }
 }
