@@ -56,6 +56,7 @@ use terminal::field_bytes;
 pub(crate) use usage::print_clap_error;
 
 use crate::flags::Format;
+use crate::job::SegmentUse;
 use crate::report::TransferReport;
 use crate::stall;
 
@@ -105,7 +106,11 @@ pub(crate) fn print_error_json(error: &Error, url: &str) -> u8 {
 /// Prints the error of a failed attempt and the URL that is tried next.
 pub(crate) fn print_alternative(error: &Error, report: &TransferReport, url: &str) {
     let failed = error.url().map_or_else(|| mask_password(&report.url), str::to_owned);
-    let how = if report.has_shared_segments { "alone" } else { "instead" };
+    let how = match report.segment_use {
+        SegmentUse::Shared => "alone",
+        SegmentUse::OneServer if url == report.url => "over one connection",
+        _ => "instead",
+    };
     print_stderr(&format!("fetch-url: {failed}: {error}; trying {} {how}\n", mask_password(url)));
 }
 

@@ -12,6 +12,8 @@ use fetch_url::mirror::SkippedLinks;
 use fetch_url::url::Url;
 use fetch_url::{Error, Meta, Receipt, Request};
 
+use crate::job::SegmentUse;
+
 /// The reason why a successful transfer of a mirror has no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoFile {
@@ -51,8 +53,8 @@ pub(crate) struct TransferReport {
     /// For a redirected link of a mirror, the final URL on the same server; for an entry of an index page that is a
     /// directory, its URL. This transfer saves nothing; that URL is fetched as a separate link or directory.
     pub(crate) moved_to: Option<Url<'static>>,
-    /// Several servers shared the segments.
-    pub(crate) has_shared_segments: bool,
+    /// Where the received segments come from.
+    pub(crate) segment_use: SegmentUse,
     /// Bytes of the object, or its header (`-i`), were written to standard output, a device or a FIFO, where they cannot
     /// be taken back.
     pub(crate) has_written_to_stream: bool,
@@ -85,7 +87,7 @@ impl TransferReport {
             no_file: None,
             listed_size: None,
             moved_to: None,
-            has_shared_segments: false,
+            segment_use: SegmentUse::None,
             has_written_to_stream: false,
             received: 0,
             receipt: None,

@@ -163,7 +163,8 @@ impl Segments {
     /// As for [`save`](crate::output::save); [`Code::RangeRefused`] if the server does not support ranges and
     /// [`start`](Self::start) did not check it; [`Code::Usage`] if the sink is not a file, or if there are copies and the
     /// sink has no checksum. On failure, no file gets its
-    /// final name, and the bytes up to the first gap are kept in the `.part` file.
+    /// final name, and the bytes up to the first gap are kept in the `.part` file. If the segments are not of one version of
+    /// the object, [`Error::has_invalid_body`] is `true`: the object can be fetched over one connection.
     pub async fn save(self, sink: Sink, progress: &mut dyn Progress) -> Result<Receipt, Error> {
         let Self { object, segments, started } = self;
         let url = object.meta().url.clone();
@@ -334,7 +335,8 @@ impl Object {
 /// Returns the body of the response to the request for `segment` of an object of `size` bytes.
 fn segment_body(source: &Source, response: Response, segment: &Segment, size: u64) -> Result<Body, Error> {
     if !source.has_sent(&response.meta, segment.request_offset()) {
-        return Err(Error::new(Code::Truncated, Phase::Body, "the object changed between two segments"));
+        let detail = "the object changed between two segments";
+        return Err(Error::new(Code::Truncated, Phase::Body, detail).with_invalid_body());
     }
     let Content::Body(body) = response.content else {
         let detail = "the response to the request for a segment is not a file";

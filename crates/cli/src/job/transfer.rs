@@ -14,6 +14,17 @@ use crate::error::usage_error;
 use crate::flags::{FetchFlags, Format, GivenOptions};
 use crate::render::written_file::is_stdout;
 
+/// Where the segments of an object come from (`--segments`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SegmentUse {
+    /// The object is fetched over one connection.
+    None,
+    /// From the server of its URL.
+    OneServer,
+    /// From the servers of all its URLs.
+    Shared,
+}
+
 /// A URL and the output for its object.
 #[derive(Clone, Debug)]
 pub(crate) struct Transfer {
@@ -31,8 +42,7 @@ pub(crate) struct Transfer {
     pub(crate) lease: Option<u64>,
     /// Other URLs of the same object, tried in order.
     pub(crate) alternatives: Vec<String>,
-    /// No server of another URL shares the segments.
-    pub(crate) is_alone: bool,
+    pub(crate) segment_use: SegmentUse,
     /// The required checksum.
     pub(crate) checksum: Option<Checksum>,
     /// A document has checksums of the object, but none that can be verified.
@@ -57,7 +67,7 @@ impl Transfer {
             size: None,
             lease: None,
             alternatives: Vec::new(),
-            is_alone: false,
+            segment_use: SegmentUse::Shared,
             checksum: None,
             has_unusable_checksum: false,
             upload: None,
@@ -125,10 +135,11 @@ pub(super) fn transfers(flags: &FetchFlags, given: &GivenOptions) -> Result<Vec<
         let is_pattern = !flags.batch.globoff && !flags.list && url.contains('*');
         Transfer { is_pattern, upload, ..Transfer::new(url, output) }
     };
+    let max_time = flags.max_time.filter(|time| !time.is_zero());
     let mut all = Vec::new();
     for text in &flags.urls {
         let (output, file) = (outputs.next(), uploads.next());
-        let upload = file.map(|file| upload::body(file)).transpose()?;
+        let upload = file.map(|file| upload::body(file, max_time)).transpose()?;
         let named = |url: &str| file.map_or_else(|| url.to_owned(), |file| upload::with_file_name(url, file));
         if flags.batch.globoff || !text.contains(['[', '{']) {
             all.push(transfer(named(text), output, upload));

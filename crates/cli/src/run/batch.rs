@@ -144,7 +144,9 @@ impl Batch {
             // Another object must not follow the bytes of this one on a stream.
             let may_try = |error: &&Error| may_try_alternative(error) && !report.has_written_to_stream;
             let Some(failed) = error.as_ref().filter(may_try) else { break };
-            self.run.progress.suspend_while(|| render::print_alternative(failed, &report, &other.url));
+            if self.run.log.prints_notes {
+                self.run.progress.suspend_while(|| render::print_alternative(failed, &report, &other.url));
+            }
             report = TransferReport::begin(number, &other.url);
             error = self.run_alternative(&other, &mut report).await.err();
         }

@@ -4,32 +4,48 @@ use fetch_url::news::UpcomingUrls;
 use fetch_url::{Code, Error, Meta, Request, http};
 
 use super::context::Run;
-use crate::job::Transfer;
+use crate::job::{SegmentUse, Transfer};
 use crate::report::TransferReport;
 
 /// Returns the requests for the copies of the object of `transfer`, whose metadata is `meta`. Invalid URLs are left out;
 /// they fail when they are tried alone.
 pub(super) fn requests(transfer: &Transfer, meta: &Meta, run: &Run) -> Vec<Request> {
-    let others = if transfer.is_alone { Vec::new() } else { others(transfer, Some(meta), run) };
+    let others = match transfer.segment_use {
+        SegmentUse::Shared => others(transfer, Some(meta), run),
+        _ => Vec::new(),
+    };
     let request = |other: Transfer| run.options.request_for(&other, UpcomingUrls::default()).ok();
     others.into_iter().filter_map(request).collect()
 }
 
-/// Returns the transfers that are tried one after the other if the first one failed. If several servers shared its
-/// segments, any of them may have sent wrong bytes, which a checksum or the bytes between two segments have shown, so its
-/// own URL is tried alone first.
+/// Returns the transfers that are tried one after the other if the first one failed. If its segments do not fit together,
+/// its own URL is tried again first.
 pub(super) fn further_attempts(
     transfer: &Transfer,
     error: &Error,
     report: &TransferReport,
     run: &Run,
 ) -> Vec<Transfer> {
-    let has_wrong_bytes = matches!(error.code(), Code::ChecksumMismatch | Code::RangeRefused);
-    let is_mixed = report.has_shared_segments && has_wrong_bytes;
-    let own = is_mixed.then(|| alone(transfer, &transfer.url));
+    let own = segment_use_after(error, report.segment_use)
+        .map(|segment_use| Transfer { segment_use, ..alone(transfer, &transfer.url) });
     // If the content of an error response is written, it is the result.
     let meta = report.meta.as_deref().filter(|meta| !is_error(meta) || !run.options.writes_error_body);
     own.into_iter().chain(others(transfer, meta, run)).collect()
+}
+
+/// Returns how the URL of a transfer is tried again whose segments, received as `segment_use` says, do not fit together.
+/// Returns `None` if it failed for another reason.
+fn segment_use_after(error: &Error, segment_use: SegmentUse) -> Option<SegmentUse> {
+    let is_of_several_versions = error.has_invalid_body() || error.code() == Code::RangeRefused;
+    match segment_use {
+        // Any of the servers may have sent wrong bytes.
+        SegmentUse::Shared if is_of_several_versions || error.code() == Code::ChecksumMismatch => {
+            Some(SegmentUse::OneServer)
+        }
+        // The object has changed, or the server ignores some offsets.
+        SegmentUse::OneServer if is_of_several_versions => Some(SegmentUse::None),
+        _ => None,
+    }
 }
 
 /// Returns the transfers of the object from its alternatives, and from the duplicates that `meta` names.
@@ -41,7 +57,12 @@ fn others(transfer: &Transfer, meta: Option<&Meta>, run: &Run) -> Vec<Transfer> 
 
 /// Returns the transfer of the object from one URL alone.
 fn alone(transfer: &Transfer, url: &str) -> Transfer {
-    Transfer { url: url.to_owned(), alternatives: Vec::new(), is_alone: true, ..transfer.clone() }
+    Transfer {
+        url: url.to_owned(),
+        alternatives: Vec::new(),
+        segment_use: SegmentUse::OneServer,
+        ..transfer.clone()
+    }
 }
 
 /// Returns `true` for metadata of a response with an HTTP error, whose content is not the object.

@@ -20,7 +20,7 @@ use super::refused_response::reject_error;
 use super::{
     checksum, copies, document_metadata, dry_run, header_files, not_fetchable, notes, output, session,
 };
-use crate::job::{Output, Transfer};
+use crate::job::{Output, SegmentUse, Transfer};
 use crate::render;
 use crate::render::progress::{ProgressMode, TransferProgress};
 use crate::report::{NoFile, TransferReport};
@@ -320,7 +320,8 @@ async fn fetch_in_segments(
     expected: Option<Checksum>,
     report: &mut TransferReport,
 ) -> Result<Option<FileSink>, Error> {
-    let count = if transfer.upload.is_some() { 1 } else { run.options.segments };
+    let is_allowed = transfer.upload.is_none() && transfer.segment_use != SegmentUse::None;
+    let count = if is_allowed { run.options.segments } else { 1 };
     let Some(mut segments) = Segments::plan(&run.fetcher, request, count).await? else {
         return Ok(Some(file));
     };
@@ -334,9 +335,9 @@ async fn fetch_in_segments(
         let copies = copies::requests(transfer, &meta, run);
         let observed = copies.into_iter().map(|request| with_observer(request, run, report)).collect();
         segments = segments.with_copies(observed).await;
-        report.has_shared_segments = segments.has_copies();
     }
     let Some(segments) = segments.start().await? else { return Ok(Some(file)) };
+    report.segment_use = if segments.has_copies() { SegmentUse::Shared } else { SegmentUse::OneServer };
     header_files::dump_header(&meta, report.number, run)?;
     report.meta = Some(Box::new(meta));
     let mut progress = start_progress(run, transfer, report);

@@ -136,7 +136,7 @@ impl<'w> Assembly<'w> {
         self.has_conflict = true;
         self.target.set_valid_length(0)?;
         let detail = "the server did not start at the requested offset, or the object changed";
-        Err(Error::new(Code::RangeRefused, Phase::Body, detail))
+        Err(Error::new(Code::RangeRefused, Phase::Body, detail).with_invalid_body())
     }
 
     /// Returns `true` if the response with more bytes than the stated size began with the first bytes of the object. Then

@@ -1,4 +1,4 @@
-//! `--segments`: one file over several connections; the result is complete and from one version, or the run fails.
+//! `--segments`: one file over several connections. If its segments are not of one version, it is fetched again over one.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -16,8 +16,8 @@ use crate::support::{
     strong_etag_headers, temp_dir, wait_for_exit, wait_until,
 };
 use fetch_url_tests::{
-    Ending, FileHeaders, FtpAction, FtpConfig, FtpRule, FtpServer, FtpTrigger, HttpResponse, HttpServer,
-    OldFile, Target, file_handler, pattern_vec,
+    Ending, FileHeaders, FtpAction, FtpConfig, FtpRule, FtpServer, FtpTrigger, HttpRequest, HttpResponse,
+    HttpServer, OldFile, Target, file_handler, pattern_vec,
 };
 
 const SIZE: usize = 5 * 1024 * 1024 + 7;
@@ -284,25 +284,28 @@ fn interrupted_segment_is_resumed() {
 
 /// The server accepts REST but sends the file from the start: the segments do not fit together.
 #[test]
-fn ignored_rest_fails_and_keeps_the_old_file() {
+fn file_of_a_server_that_ignores_rest_is_fetched_over_one_connection() {
     let site = test_site().answer("REST", "350 of course\r\n");
     for before in OldFile::ALL {
         let (server, target) = (start_server(site.clone()), Target::new(before).expect("a directory"));
         let result = run_in_segments(&target, &server.url("d/o"), &[]);
-        assert_ne!(result.exit, 0, "{result:?}");
-        assert!(target.is_untouched().expect("a directory"));
+        assert_result(&result, 0, &target);
+        result.assert_stderr_contains("over one connection");
     }
 }
 
-/// As before, but the overlaps of the segments match, because the file consists of zeros.
+/// As before, but the overlaps of the segments match, because the file consists of zeros. It cannot be read again.
 #[test]
 fn ignored_rest_of_a_sparse_file_keeps_no_bytes_for_resume() {
     // The last segment is late: the others are complete when it shows that REST is ignored.
     let late = FtpRule::on("REST 3932", FtpAction::Pause(Duration::from_millis(500)));
     let site = FtpConfig::new().file("/d/o", vec![0; SIZE]).modified("/d/o", MODIFIED);
-    let server = start_server(site.rule(late).answer("REST", "350 of course\r\n"));
+    let denied = FtpRule::on("RETR", FtpAction::Answer(b"550 Denied.\r\n".into())).nth(5);
+    let server = start_server(site.rule(late).rule(denied).answer("REST", "350 of course\r\n"));
     let target = Target::new(OldFile::Absent).expect("a directory");
-    run_in_segments(&target, &server.url("d/o"), &[]).assert_exit(33);
+    run_in_segments(&target, &server.url("d/o"), &[])
+        .assert_exit(78)
+        .assert_stderr_contains("over one connection");
     assert!(!part_path(&target.path()).exists() && !target.path().exists());
 }
 
@@ -327,21 +330,41 @@ fn segments_of_refused_connections_are_fetched_over_the_others() {
 }
 
 #[test]
-fn changed_size_or_time_between_segments_fails() {
+fn file_whose_size_or_time_changes_between_segments_is_fetched_over_one_connection() {
     // SIZE is sent once for the file and once for each segment.
     for (verb, reply) in [("SIZE", "213 5242888\r\n"), ("MDTM", "213 20200101000000\r\n")] {
         let other = FtpRule::on(verb, FtpAction::Answer(reply.as_bytes().to_vec())).nth(4);
         let (server, target) =
             (start_server(test_site().rule(other)), Target::new(OldFile::Present).expect("a directory"));
         let result = run_in_segments(&target, &server.url("d/o"), &[]);
-        assert_ne!(result.exit, 0, "{result:?}");
-        assert!(target.is_untouched().expect("a directory"), "{verb}");
+        assert_result(&result, 0, &target);
+        result
+            .assert_stderr_contains("the object changed between two segments")
+            .assert_stderr_contains("over one");
     }
+}
+
+/// The last segment has another entity tag, and the response with the whole object breaks off.
+#[test]
+fn file_that_changes_between_segments_is_tried_twice_and_keeps_the_old_file() {
+    let server = HttpServer::start(move |request| {
+        let is_last = request.header_text("range").is_some_and(|range| range.starts_with("bytes=39"));
+        let etag = Some(if is_last { "\"v2\"" } else { "\"v1\"" }.to_owned());
+        let reply = file_handler(content(), FileHeaders { etag, ..strong_etag_headers() })(request);
+        let is_whole = request.method == "GET" && request.header_text("range").is_none();
+        if is_whole { reply.cut_body_at(300_000) } else { reply }
+    });
+    let (server, target) = (server.expect("a server"), Target::new(OldFile::Present).expect("a directory"));
+    let result = run_in_segments(&target, &server.url("/o"), &["--retry", "0"]);
+    result.assert_exit(18).assert_stderr_contains("the object changed between two segments");
+    assert!(target.is_untouched().expect("a directory"));
+    let whole = |request: &HttpRequest| request.method == "GET" && request.header_text("range").is_none();
+    assert_eq!(server.requests().iter().filter(|request| whole(request)).count(), 1);
 }
 
 /// The server sends other bytes with the same entity tag when the first segment is continued.
 #[test]
-fn changed_bytes_of_a_continued_segment_fail() {
+fn changed_bytes_of_a_continued_segment_are_not_kept() {
     let ranges = AtomicUsize::new(0);
     let server = HttpServer::start(move |request| {
         let count = request.header_text("range").map_or(0, |_| ranges.fetch_add(1, Ordering::Relaxed) + 1);
@@ -351,9 +374,9 @@ fn changed_bytes_of_a_continued_segment_fail() {
     });
     let (server, target) = (server.expect("a server"), Target::new(OldFile::Present).expect("a directory"));
     let result = run_in_segments(&target, &server.url("/o"), &["--retry", "2", "--retry-delay", "0.05"]);
-    result.assert_exit(33).assert_stderr_contains("the object changed");
+    result.assert_stderr_contains("the object changed");
+    assert_result(&result, 0, &target);
     assert_eq!(range_count(&server), 5);
-    assert!(target.is_untouched().expect("a directory"));
 }
 
 /// A redirector sends each request to another mirror. The mirrors have different bytes with the same entity tag, or the
@@ -432,9 +455,11 @@ fn segments_that_do_not_fit_together_are_not_kept() {
     let (server, target) = (server.expect("a server"), Target::new(OldFile::Present).expect("a directory"));
     let options = ["--retry", "0", "-C", "-", "-m", "10"];
     let result = run_in_segments(&target, &server.url("/o"), &options);
-    result.assert_exit(33).assert_stderr_contains("the object changed");
-    assert!(target.is_untouched().expect("a directory"));
+    result.assert_stderr_contains("the object changed");
+    assert_result(&result, 0, &target);
     assert!(!part_path(&target.path()).exists() && !part_metadata_path(&target.path()).exists());
+    let last = server.requests().pop().expect("a request");
+    assert_eq!(last.header_text("range"), None, "the object is not resumed");
 }
 
 #[test]
