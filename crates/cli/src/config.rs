@@ -175,25 +175,34 @@ fn first_line(error: &clap::Error) -> String {
     mask_password(text.lines().next().unwrap_or_default().trim_start_matches("error: "))
 }
 
+/// Returns `true` for the white space of curl's configuration files. Other white space is part of a value.
+const fn is_space(character: char) -> bool {
+    matches!(character, ' ' | '\t'..='\r')
+}
+
 /// Parses a line: `option = value`, `--option value`, `-o value`, `-ovalue`, `option`, or a comment. Returns its
 /// arguments.
 fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
-    let line = line.trim();
+    let line = line.trim_matches(is_space);
     if line.is_empty() || line.starts_with('#') {
         return Ok(Vec::new());
     }
-    let (word, rest) = line.split_at(line.find(char::is_whitespace).unwrap_or(line.len()));
+    let (word, rest) = line.split_at(line.find(is_space).unwrap_or(line.len()));
     if let Some(options) = ShortOptions::of(word) {
-        return short_arguments(word, &options, parse_value(without_separator(rest.trim_start()))?);
+        return short_arguments(
+            word,
+            &options,
+            parse_value(without_separator(rest.trim_start_matches(is_space)))?,
+        );
     }
-    let end = line.find(|character: char| character.is_whitespace() || "=:".contains(character));
+    let end = line.find(|character: char| is_space(character) || "=:".contains(character));
     let (name, rest) = line.split_at(end.unwrap_or(line.len()));
-    let is_separator = |letter: char| letter.is_whitespace() || "=:".contains(letter);
+    let is_separator = |letter: char| is_space(letter) || "=:".contains(letter);
     let rest = match name.starts_with('-') {
         // As in curl, all separators are skipped.
         false => rest.trim_start_matches(is_separator),
-        true if rest.starts_with(char::is_whitespace) => without_separator(rest.trim_start()),
-        true => rest.strip_prefix(['=', ':']).unwrap_or(rest).trim_start(),
+        true if rest.starts_with(is_space) => without_separator(rest.trim_start_matches(is_space)),
+        true => rest.strip_prefix(['=', ':']).unwrap_or(rest).trim_start_matches(is_space),
     };
     let value = parse_value(rest)?;
     Ok(match (name, value) {
@@ -217,8 +226,8 @@ fn parse_line(line: &str) -> Result<Vec<OsString>, &'static str> {
 /// Removes `=` or `:` and spaces before the value of an option with dashes. Without spaces, it is part of the value, as in
 /// `-d =x`.
 fn without_separator(text: &str) -> &str {
-    let value = text.strip_prefix(['=', ':']).filter(|value| value.starts_with(char::is_whitespace));
-    value.map_or(text, str::trim_start)
+    let value = text.strip_prefix(['=', ':']).filter(|value| value.starts_with(is_space));
+    value.map_or(text, |value| value.trim_start_matches(is_space))
 }
 
 /// Returns the arguments of a line that begins with short options. `value` follows their word.
@@ -242,8 +251,9 @@ fn short_arguments(
 /// Parses a value: in quotes with escapes, or up to the first space.
 fn parse_value(text: &str) -> Result<Option<String>, &'static str> {
     let Some(quoted) = text.strip_prefix('"') else {
-        let (value, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let is_over = rest.trim_start().is_empty() || rest.trim_start().starts_with('#');
+        let (value, rest) = text.split_once(is_space).unwrap_or((text, ""));
+        let is_over = rest.trim_start_matches(is_space).is_empty()
+            || rest.trim_start_matches(is_space).starts_with('#');
         let value = (!value.is_empty()).then(|| value.to_owned());
         return if is_over { Ok(value) } else { Err("a value with spaces must be quoted") };
     };
@@ -312,6 +322,8 @@ mod tests {
             ("--fail-early", &["--fail-early"]),
             ("max-time = 10", &["--max-time=10"]),
             ("max-time: 10 # seconds", &["--max-time=10"]),
+            ("user = u:p\u{3000}w\u{a0}", &["--user=u:p\u{3000}w\u{a0}"]),
+            ("\u{b}max-time\u{c}10\r", &["--max-time=10"]),
             ("--max-time 10", &["--max-time=10"]),
             ("-m 10", &["-m", "10"]),
             ("-m=10", &["-m=10"]),

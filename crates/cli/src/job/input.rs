@@ -123,11 +123,13 @@ impl Lines {
 /// Parses a line; returns `None` for empty lines and comments.
 fn transfer(line: &str, directory: Option<&Path>, rest: &Output) -> Result<Option<Transfer>, String> {
     let line = line.trim_end_matches(['\r', '\n']);
-    if line.trim().is_empty() || line.starts_with('#') {
+    if line.trim_matches([' ', '\t']).is_empty() || line.starts_with('#') {
         return Ok(None);
     }
     let mut fields = line.split('\t');
-    let mut urls = fields.next().unwrap_or_default().split_whitespace().map(str::to_owned);
+    // Other white space may be part of a URL, or makes it invalid.
+    let urls = fields.next().unwrap_or_default().split(' ').filter(|url| !url.is_empty());
+    let mut urls = urls.map(str::to_owned);
     let Some(url) = urls.next() else { return Err("no URL before the first TAB".to_owned()) };
     let output = match fields.next().filter(|name| !name.is_empty()) {
         Some(name) if name.contains('\0') => return Err("the file name contains NUL".to_owned()),
@@ -200,6 +202,17 @@ mod tests {
         let all = read(&line).expect("a line").expect("a transfer");
         assert_eq!(all.output, Output::File("d/a b.txt".into()));
         assert!(all.alternatives == ["ftp://h/a"] && all.checksum.is_some());
+        // Only a space separates URLs. Other white space belongs to the URL, which is encoded or rejected.
+        for url in [
+            "http://h/a\u{3000}b",
+            "http://h/a\u{a0}b",
+            "http://h/a\rhttp://h/b",
+            "http://h/a\u{b}b",
+            "\u{85}",
+        ] {
+            let one = read(&format!(" {url}  ftp://h/a ")).expect("a line").expect("a transfer");
+            assert_eq!((one.url.as_str(), one.alternatives), (url, vec!["ftp://h/a".to_owned()]));
+        }
         for line in [
             "\tx",
             "http://h/a\tx\tmd5:0",

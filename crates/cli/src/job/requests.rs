@@ -2,7 +2,7 @@
 
 use fetch_url::http::{HeaderField, IndexRule, RequestBody};
 use fetch_url::news::UpcomingUrls;
-use fetch_url::url::Url;
+use fetch_url::url::{Url, mask_password};
 use fetch_url::{Code, Error, Phase, Request};
 
 use super::{FetchOptions, Form, Transfer, news, with_typed_url_hint};
@@ -37,6 +37,10 @@ impl FetchOptions {
         }
         if !transfer.is_from_document {
             return self.request_with_upload(&transfer.url, transfer.upload.as_ref(), next);
+        }
+        if self.typed_urls.complete(&transfer.url).is_some() {
+            let detail = format!("a metalink names {}, which has no scheme", mask_password(&transfer.url));
+            return Err(Error::new(Code::Policy, Phase::Plan, detail));
         }
         // The data of `-G` are for the URL of the user.
         let request = Self { search: None, ..self.clone() }.request(&transfer.url, next)?;

@@ -140,6 +140,23 @@ fn local_document_with_a_forbidden_name_is_named_with_the_reason() {
     assert!(!result.stderr.contains("server"), "{}", result.stderr);
 }
 
+/// A host without a scheme is guessed for text that a person typed only (docs/spec/cli.md 2.8, 2.13).
+#[test]
+fn url_without_a_scheme_in_a_document_is_refused() {
+    let server = http_server(|_| HttpResponse::new(200));
+    let dir = temp_dir();
+    for url in [
+        server.addr().to_string(),
+        format!("localhost:{}/f", server.addr().port()),
+        "ftp.example.test/f".into(),
+    ] {
+        fs::write(dir.path().join("x.meta4"), document(&file("f", "", &[url]))).expect("a file");
+        let result = run_fetch_url_in(dir.path(), ["--metalink", "x.meta4"]);
+        result.assert_exit(90).assert_stderr_contains("has no scheme");
+    }
+    assert_eq!(server.connections(), 0);
+}
+
 #[test]
 fn duplicates_and_digest_of_the_headers_are_used_with_the_option() {
     let mirror = start_mirror();
