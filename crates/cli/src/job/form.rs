@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use fetch_url::Error;
 use fetch_url::gopher::GopherOptions;
 use fetch_url::http::{FormPart, HttpOptions, Multipart, RequestBody};
+use fetch_url::{Code, Error, Phase};
 
 use super::option_file::{read_option_file, read_option_text, read_stdin};
 use crate::error::usage_error;
@@ -226,6 +226,7 @@ impl Words<'_> {
     fn parameters(&mut self, mut part: FormPart, ends: &[char]) -> Result<FormPart, Error> {
         let mut media_type: Option<String> = None;
         while let Some((name, value)) = self.parameter(ends) {
+            reject_line_ends(&name, value.as_deref().filter(|_| name != "filename"))?;
             match (name.as_str(), value, &mut media_type) {
                 ("type", Some(value), own) => *own = Some(value.trim().to_owned()),
                 ("filename", Some(value), _) => part = part.file_name(value),
@@ -263,6 +264,18 @@ fn quoted_word(text: &str) -> Option<(String, &str)> {
         }
     }
     None
+}
+
+/// Fails if a value that becomes a part of a header field would end the field.
+fn reject_line_ends(name: &str, value: Option<&str>) -> Result<(), Error> {
+    match value.is_some_and(|value| value.contains(['\r', '\n', '\0'])) {
+        true => Err(Error::new(
+            Code::ForbiddenByte,
+            Phase::Plan,
+            format!("-F {name}=: CR, LF or NUL in a header field"),
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Adds the header fields of `headers=`: one, or those of a file.

@@ -1,5 +1,6 @@
 //! Integration tests of the `http:` and `https:` schemes.
 
+mod changed_uploads;
 mod compressed;
 mod connections;
 mod cookies;

@@ -118,6 +118,18 @@ fn file_of_a_form_is_streamed_and_sent_again_after_307_but_not_after_303() {
 }
 
 #[test]
+fn line_end_in_the_header_of_a_part_is_refused_and_sends_nothing() {
+    let server = start_server();
+    for field in ["f=x;type=a/b\r\nX: y", "f=x;headers=\"X: y\r\n\r\nz\"", "f=x;type=a/b;charset=\"u\nX: y\""]
+    {
+        run_fetch_url(["-F", field, &server.url("/")])
+            .assert_exit(93)
+            .assert_stderr_contains("CR, LF or NUL");
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[test]
 fn invalid_form_is_a_usage_error_and_sends_nothing() {
     let (server, dir) = (start_server(), dir_with_files());
     let url = server.url("/");
