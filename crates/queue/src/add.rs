@@ -1,6 +1,6 @@
 //! Adds lines. Adding a line again changes nothing, so an interrupted run is simply repeated.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::stream::DirectGetErrorKind;
@@ -18,8 +18,8 @@ use crate::reservations::{Owner, Reservations, conflict_entry};
 use crate::session::MAX_UNCONFIRMED;
 use crate::{Line, Queue};
 
-/// Maximum number of resends of a line if the server does not answer.
-const MAX_RESENDS: u32 = 30;
+/// The time within which a line is sent again if the server does not answer.
+const RESEND_TIME: Duration = Duration::from_secs(55);
 /// The number of characters of a URL that an error shows.
 const MAX_URL_LENGTH: usize = 80;
 /// The wait before a line is sent again.
@@ -113,17 +113,16 @@ impl Queue {
                 .with_hint("increase max_payload of the NATS server"));
         }
         let new = NewLine { line, digest, subject, message, checks_record };
-        for attempt in 0.. {
-            let added = self.try_add(&new, reservations.as_ref()).await;
-            match added {
-                Err(error) if attempt < MAX_RESENDS && error.code() == Code::TimedOut => {
+        let started = Instant::now();
+        loop {
+            match self.try_add(&new, reservations.as_ref()).await {
+                Err(error) if error.code() == Code::TimedOut && started.elapsed() < RESEND_TIME => {
                     tokio::time::sleep(RESEND_WAIT).await;
                 }
                 Err(error) => return Err(self.not_found_if_deleted(error).await),
                 added => return added,
             }
         }
-        Ok(Added::Waiting)
     }
 
     /// Returns the sequence number of the message of this line, if the queue has one.

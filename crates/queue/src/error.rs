@@ -83,6 +83,12 @@ fn cause_of_text(text: &str) -> Cause {
     }
 }
 
+/// Returns `true` if the server closed a new connection: the client library reports this as a text.
+pub(crate) fn is_closed_connection(error: &(dyn StdError + 'static)) -> bool {
+    let texts = ["expected INFO, got nothing", "broken pipe"];
+    error.source().is_some_and(|cause| texts.contains(&cause.to_string().as_str()))
+}
+
 /// Returns the error for a failed request `what`. `denied` is what the server last said about permissions: it does not
 /// answer requests that it refuses.
 pub(crate) fn request_error(what: &str, error: &(dyn StdError + 'static), denied: Option<String>) -> Error {

@@ -1,13 +1,13 @@
 //! The streams of a queue: they are created, opened, checked and deleted here.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream};
 use fetch_url::{Code, Error, Phase};
 
 use crate::error::{Cause, cause, usage_error};
 use crate::id::new_id;
-use crate::session::Session;
+use crate::session::{REQUEST_TIMEOUT, Session};
 use crate::{Location, Login};
 use kind::{DIRECTORY, FAILED, FILE, LINE, RESULT, WORKER};
 
@@ -17,6 +17,8 @@ const KIND: &str = "fetch-url queue";
 const VERSION: u64 = 1;
 /// The maximum number of workers whose state is kept.
 const MAX_WORKERS: i64 = 10_000;
+/// The wait before a stream that another program is creating is looked up again.
+const CREATION_WAIT: Duration = Duration::from_millis(100);
 
 /// The kinds of messages, in their subjects `NAME.KIND.ID.…`.
 pub(crate) mod kind {
@@ -204,11 +206,23 @@ async fn ensure_stream(session: &Session, config: Config) -> Result<Settings, Er
     match session.context().create_stream(config).await {
         Ok(created) => check_kind(&created),
         // Another program has created it since then.
-        Err(error) if cause(&error) == Cause::StreamExists => match get_stream(session, &name).await? {
+        Err(error) if cause(&error) == Cause::StreamExists => match await_stream(session, &name).await? {
             Some(found) => check_kind(&found),
             None => Err(session.error(&what, &error)),
         },
         Err(error) => Err(session.error(&what, &error)),
+    }
+}
+
+/// Returns a stream that another program is creating: the server refuses its name before it knows the stream.
+async fn await_stream(session: &Session, name: &str) -> Result<Option<Stream>, Error> {
+    let started = Instant::now();
+    loop {
+        let found = get_stream(session, name).await?;
+        if found.is_some() || started.elapsed() > REQUEST_TIMEOUT {
+            return Ok(found);
+        }
+        tokio::time::sleep(CREATION_WAIT).await;
     }
 }
 

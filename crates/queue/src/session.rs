@@ -8,7 +8,7 @@ use async_nats::jetstream::context::ContextBuilder;
 use async_nats::{ClientError, ConnectErrorKind, ConnectOptions, Event, ServerError, rustls};
 use fetch_url::{Code, Error, Phase};
 
-use crate::error::{Cause, cause, request_error, usage_error};
+use crate::error::{Cause, cause, is_closed_connection, request_error, usage_error};
 use crate::{Location, Login};
 use tokio::sync::watch::{self, Receiver, Sender};
 
@@ -193,7 +193,7 @@ fn connect_error(location: &Location, error: &async_nats::ConnectError) -> Error
     if let Some(error) = tls_error(error) {
         return tls_failure(&server, error);
     }
-    let refused = is_refused(error);
+    let is_not_reached = is_lost(error) || is_closed_connection(error);
     let (code, phase) = match error.kind() {
         ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
             let detail = format!("{server}: the NATS server refuses the login");
@@ -202,7 +202,7 @@ fn connect_error(location: &Location, error: &async_nats::ConnectError) -> Error
         ConnectErrorKind::Dns => (Code::ResolveFailed, Phase::Resolve),
         ConnectErrorKind::Tls => (Code::TlsFailed, Phase::Tls),
         ConnectErrorKind::TimedOut => (Code::TimedOut, Phase::Connect),
-        ConnectErrorKind::Io if !refused => {
+        ConnectErrorKind::Io if !is_not_reached => {
             let detail = format!("{server} does not speak the protocol of NATS: {error}");
             return Error::new(Code::PeerMisbehaved, Phase::Connect, detail);
         }
@@ -240,8 +240,8 @@ fn io_error(error: &async_nats::ConnectError) -> Option<&std::io::Error> {
     std::error::Error::source(error)?.downcast_ref()
 }
 
-/// Returns `true` if no connection was made.
-fn is_refused(error: &async_nats::ConnectError) -> bool {
+/// Returns `true` if no connection was made, or if it was lost.
+fn is_lost(error: &async_nats::ConnectError) -> bool {
     use std::io::ErrorKind as Kind;
     let kind = io_error(error).map(std::io::Error::kind);
     matches!(
@@ -251,6 +251,10 @@ fn is_refused(error: &async_nats::ConnectError) -> bool {
                 | Kind::HostUnreachable
                 | Kind::NetworkUnreachable
                 | Kind::PermissionDenied
+                | Kind::ConnectionReset
+                | Kind::ConnectionAborted
+                | Kind::BrokenPipe
+                | Kind::UnexpectedEof
         )
     )
 }

@@ -1,8 +1,11 @@
 //! Servers, streams, messages and options that cannot be used.
 
 use std::fs;
+use std::io::Write as _;
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::thread;
 
 use fetch_url_tests::{HttpResponse, HttpServer, ReservedPort, sha256};
 
@@ -42,6 +45,20 @@ fn server_that_is_missing_or_speaks_another_protocol_is_an_error() {
     check(&["status", &format!("nats://{}/corpus", port.addr())], 7, "refused");
     let http = HttpServer::start(|_| HttpResponse::new(200)).expect("a server");
     check(&["status", &format!("nats://{}/corpus", http.addr())], 28, "timed out");
+}
+
+#[test]
+fn server_that_closes_the_new_connection_is_an_error_of_the_connection() {
+    let info: &[u8] =
+        b"INFO {\"server_id\":\"x\",\"version\":\"2.9.10\",\"max_payload\":1048576,\"headers\":true}\r\n";
+    for greeting in [&b""[..], info] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        thread::spawn(move || {
+            listener.incoming().flatten().for_each(|mut stream| drop(stream.write_all(greeting)));
+        });
+        check(&["status", &format!("nats://{address}/corpus")], 7, "cannot connect");
+    }
 }
 
 #[test]
