@@ -58,7 +58,7 @@ pub struct ServeFlags {
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, default_value = "10", help_heading = "Clients")]
     pub shutdown_timeout: Duration,
 
-    /// Allow targets with private and loopback addresses
+    /// Allow targets with addresses that are not public: private, loopback, link-local and those of metadata services
     #[arg(long, help_heading = "Targets")]
     pub allow_private: bool,
     /// Allow a port that is blocked because another protocol uses it, also for CONNECT; repeatable
