@@ -63,8 +63,9 @@ fn is_stream(file: &Path) -> bool {
 
 /// Opens a FIFO or a device. Opening does not wait for the writer of a FIFO, reading does.
 fn open_stream(file: &Path) -> io::Result<File> {
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    OpenOptions::new().read(true).custom_flags(flags).open(file)
+    let is_fifo = file.metadata()?.file_type().is_fifo();
+    let flags = if is_fifo { OFlags::NONBLOCK } else { OFlags::empty() };
+    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(file)
 }
 
 /// Stores everything that can be read in a temporary file without a name.

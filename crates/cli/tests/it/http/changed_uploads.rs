@@ -64,25 +64,27 @@ fn each_attempt_sends_the_whole_file_that_has_the_name_then() {
 
 #[test]
 fn file_that_is_rewritten_while_it_is_sent_exits_18_and_is_not_sent_as_a_whole() {
-    let dir = temp_dir();
-    let path = dir.path().join("f");
-    fs::write(&path, vec![b'o'; LARGE]).expect("a file");
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}/o", listener.local_addr().expect("an address"));
-    let server = thread::spawn(move || {
-        let (mut stream, _) = listener.accept().expect("a connection");
-        let mut received = stream.read(&mut [0; 4096]).expect("bytes");
-        fs::write(&path, vec![b'n'; LARGE]).expect("rewritten");
-        let mut buffer = vec![0; 65_536];
-        while let Ok(count @ 1..) = stream.read(&mut buffer) {
-            received += count;
-        }
-        let _ = stream.write_all(b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
-        received
-    });
-    let result = run_fetch_url_in(dir.path(), ["-T", "f", "--retry", "0", &url]);
-    result.assert_exit(18).assert_stderr_contains("the file to send has changed");
-    assert!(server.join().expect("a count") < LARGE);
+    for size in [LARGE, LARGE + 1000] {
+        let dir = temp_dir();
+        let path = dir.path().join("f");
+        fs::write(&path, vec![b'o'; LARGE]).expect("a file");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}/o", listener.local_addr().expect("an address"));
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            let mut received = stream.read(&mut [0; 4096]).expect("bytes");
+            fs::write(&path, vec![b'n'; size]).expect("rewritten");
+            let mut buffer = vec![0; 65_536];
+            while let Ok(count @ 1..) = stream.read(&mut buffer) {
+                received += count;
+            }
+            let _ = stream.write_all(b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+            received
+        });
+        let result = run_fetch_url_in(dir.path(), ["-T", "f", "--retry", "0", &url]);
+        result.assert_exit(18).assert_stderr_contains("changed while it was being sent");
+        assert!(server.join().expect("a count") < LARGE, "{size}");
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -105,8 +107,8 @@ fn data_for_an_upload_that_do_not_end_exit_28_after_max_time() {
     let server = http_server(|_| HttpResponse::new(200));
     let dir = temp_dir();
     run_shell("mkfifo \"$1\"", [dir.path().join("fifo")]).assert_exit(0);
-    // Nothing ever writes to the FIFO. A sleep that ends would be an empty upload with status 0.
-    for script in ["sleep 10 2>&- | \"$F\" -m 0.3 -T - \"$1\"", "\"$F\" -m 0.3 -T \"$2\" \"$1\""] {
+    // Nothing is written to the FIFO, and the shell keeps it open.
+    for script in ["exec 3<>\"$2\"; \"$F\" -m 0.3 -T - \"$1\" <&3 3>&-", "\"$F\" -m 0.3 -T \"$2\" \"$1\""] {
         let arguments = [server.url("/o").into(), dir.path().join("fifo").into_os_string()];
         run_shell(script, arguments).assert_exit(28).assert_stderr_contains("its end has not arrived");
     }

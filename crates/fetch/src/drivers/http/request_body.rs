@@ -14,7 +14,7 @@ use bytes::{Bytes, BytesMut};
 use hyper::body::{Body, Frame, SizeHint};
 use rustix::fs::OFlags;
 
-use super::upload::{OutgoingChunk, Upload};
+use super::upload::{FILE_CHANGED, OutgoingChunk, Upload};
 use crate::virtual_files::is_virtual_file;
 use crate::{Code, Error, Phase};
 
@@ -47,8 +47,8 @@ enum Piece {
 
 impl RequestBody {
     /// Returns a body with the content of a regular file. Each attempt to send the request opens the file by its name, and
-    /// sends the bytes that it has then. A file that is changed while it is sent fails with [`Code::Truncated`]; bytes that
-    /// are added meanwhile are not sent.
+    /// sends the bytes that it has then. A file whose size or modification time changes while it is sent fails with
+    /// [`Code::Truncated`].
     ///
     /// # Errors
     /// The file cannot be read, or is not a regular file.
@@ -135,7 +135,7 @@ fn open_by_name(path: &Path) -> io::Result<OutgoingPiece> {
     if !metadata.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
-    // Some file systems in user space state no size.
+    // FUSE file systems can report the size 0.
     if metadata.len() == 0 || is_virtual_file(&file) {
         return read_generated(&file).map(|bytes| OutgoingPiece::Bytes(bytes.into()));
     }
@@ -214,24 +214,26 @@ impl OutgoingBody {
 /// Reads the bytes from `offset`. Returns no bytes at the end.
 fn read_chunk(file: &File, offset: &mut u64, size: u64, modified: Option<SystemTime>) -> io::Result<Bytes> {
     let rest = size - *offset;
+    if rest == 0 {
+        return Ok(Bytes::new());
+    }
     let length = usize::try_from(rest).unwrap_or(CHUNK_SIZE).min(CHUNK_SIZE);
     let mut chunk = BytesMut::zeroed(length);
     let count = file.read_at(&mut chunk, *offset)?;
     // Before the last bytes are sent, so that the server does not take a mixture of two versions for the object.
-    if count == 0 && rest > 0 || count as u64 == rest && !is_unchanged(file, size, modified)? {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the file to send has changed meanwhile"));
+    if count == 0 || count as u64 == rest && !is_unchanged(file, size, modified)? {
+        return Err(io::Error::new(FILE_CHANGED, "the file changed while it was being sent"));
     }
     chunk.truncate(count);
     *offset += count as u64;
     Ok(chunk.freeze())
 }
 
-/// Returns `true` if the first `size` bytes of the file are as they were at the time `modified`, as far as its metadata
-/// show: bytes may have been added.
+/// Returns `true` if the file still has this size and modification time.
 fn is_unchanged(file: &File, size: u64, modified: Option<SystemTime>) -> io::Result<bool> {
     let Some(modified) = modified else { return Ok(true) };
     let metadata = file.metadata()?;
-    Ok(metadata.len() > size || metadata.len() == size && metadata.modified()? == modified)
+    Ok(metadata.len() == size && metadata.modified()? == modified)
 }
 
 impl Drop for OutgoingBody {
@@ -326,11 +328,29 @@ mod tests {
     }
 
     #[test]
-    fn file_that_is_rewritten_or_truncated_while_it_is_sent_is_an_error_and_one_that_grows_is_not() {
-        assert!(send_while_it_becomes(&vec![b'b'; 2 * CHUNK_SIZE]).is_err(), "rewritten");
-        assert!(send_while_it_becomes(&vec![b'a'; CHUNK_SIZE]).is_err(), "truncated");
-        let grown = send_while_it_becomes(&vec![b'a'; 3 * CHUNK_SIZE]).expect("the bytes at the start");
-        assert_eq!(grown, vec![b'a'; 2 * CHUNK_SIZE]);
+    fn file_that_changes_while_it_is_sent_is_an_error() {
+        for (version, case) in [
+            (vec![b'b'; 2 * CHUNK_SIZE], "rewritten"),
+            (vec![b'b'; 3 * CHUNK_SIZE], "rewritten with more bytes"),
+            (vec![b'a'; 3 * CHUNK_SIZE], "bytes added"),
+            (vec![b'a'; CHUNK_SIZE], "truncated"),
+        ] {
+            let error = send_while_it_becomes(&version).expect_err(case);
+            assert_eq!(error.kind(), FILE_CHANGED, "{case}");
+        }
+    }
+
+    /// The second piece is read later, for example because of a rate limit.
+    #[test]
+    fn file_that_changes_after_its_last_byte_was_read_is_sent() {
+        let file = tempfile::NamedTempFile::new().expect("create file");
+        std::fs::write(&file, "bytes").expect("write file");
+        let body = RequestBody::file(&file).expect("a regular file");
+        let body = RequestBody::concat([body, RequestBody::from("end")]);
+        let mut outgoing = body.open(Upload::unlimited()).expect("a readable file");
+        assert_eq!(outgoing.next_chunk().expect("a chunk").expect("bytes"), "bytes");
+        std::fs::write(&file, "others").expect("write file");
+        assert_eq!(outgoing.next_chunk().expect("a chunk").expect("bytes"), "end");
     }
 
     #[cfg(target_os = "linux")]

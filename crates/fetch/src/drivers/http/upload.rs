@@ -11,6 +11,9 @@ use crate::body::rate::RateLimiter;
 use crate::net::connection_info::ConnectionInfo;
 use crate::{Code, Error, Limits, Phase, RunContext};
 
+/// The kind of the error for a file that changes while it is sent.
+pub(super) const FILE_CHANGED: io::ErrorKind = io::ErrorKind::InvalidData;
+
 /// The progress of a request body. The body, its connection and the request that waits for the response share it: the
 /// reply timeout begins again whenever bytes are sent.
 #[derive(Clone, Debug)]
@@ -22,8 +25,8 @@ struct Progress {
     state: UploadState,
     /// Wakes the task that waits for the end of the upload ([`UploadProgress::poll_sent`]).
     waker: Option<Waker>,
-    /// The reason why the body could not be read.
-    read_failure: Option<String>,
+    /// The code and the reason why the body could not be read.
+    read_failure: Option<(Code, String)>,
 }
 
 /// How much of a request body is sent.
@@ -76,8 +79,8 @@ impl UploadProgress {
 
     /// Returns the error of a body that could not be read. h2 does not report it.
     pub(super) fn read_failure(&self) -> Option<Error> {
-        let detail = self.lock().read_failure.clone()?;
-        Some(Error::new(Code::Truncated, Phase::Request, detail).as_permanent())
+        let (code, detail) = self.lock().read_failure.clone()?;
+        Some(Error::new(code, Phase::Request, detail).as_permanent())
     }
 
     /// Records that the connection has written the bytes of its buffer.
@@ -155,7 +158,8 @@ impl Upload {
 
     /// Records that the body cannot be read.
     pub(super) fn fail(&self, error: &io::Error) {
-        self.progress.lock().read_failure = Some(error.to_string());
+        let code = if error.kind() == FILE_CHANGED { Code::Truncated } else { Code::Usage };
+        self.progress.lock().read_failure = Some((code, error.to_string()));
     }
 
     /// Records that the rest of the body will not be read.
