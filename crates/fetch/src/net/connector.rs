@@ -1,7 +1,7 @@
 //! Opens all TCP connections: resolves a host once, checks every address against the network policy, and connects to
 //! checked addresses only.
 
-mod connect_error;
+pub(super) mod connect_error;
 mod connection_trace;
 pub(crate) mod policy_checks;
 mod tunnel;

@@ -7,6 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use tokio::net::TcpListener;
 
 use super::connector::Connector;
+use super::connector::connect_error::{lacks_descriptors, no_descriptors_error};
 use super::open_tcp::open_tcp;
 use super::ports;
 use super::server_stream::{RemoteEnd, ServerStream};
@@ -53,7 +54,11 @@ impl Connector {
         peer.set_port(port);
         self.check_endpoint(peer)?;
         let stream = open_tcp(peer, self.interface()).await.map_err(|error| {
-            Error::io(Code::ConnectFailed, Phase::Connect, &format!("the data connection to {peer}"), error)
+            let what = format!("the data connection to {peer}");
+            match lacks_descriptors(&error) {
+                true => no_descriptors_error(Phase::Connect, &what, error),
+                false => Error::io(Code::ConnectFailed, Phase::Connect, &what, error),
+            }
         })?;
         Ok(ServerStream::tcp(stream, RemoteEnd::Address(peer)))
     }

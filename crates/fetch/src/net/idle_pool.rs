@@ -87,7 +87,7 @@ impl<L> IdlePool<L> {
             .filter(|&index| connections[index].runtime == runtime)
             .filter_map(|index| Some((rank(&connections[index].connection)?, index)))
             .min_by_key(|(rank, _)| *rank);
-        best.map(|(_, index)| connections.swap_remove(index).connection)
+        best.map(|(_, index)| connections.remove(index).connection)
     }
 
     /// Closes one idle connection of the current runtime. Returns `true` if there was one.

@@ -64,6 +64,11 @@ impl ReplyReader {
         }
     }
 
+    /// Returns `true` if a multi-line reply has begun and its last line is missing.
+    pub const fn is_within_reply(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// Takes the lines received so far of a multi-line reply that has no proper last line.
     pub fn take_partial(&mut self) -> Option<Reply> {
         self.bytes = 0;

@@ -43,6 +43,17 @@ fn line_that_is_no_reply_during_the_transfer_exits_8() {
     }
 }
 
+/// The lines of the final reply arrive one by one while the data flow; the second one begins like another reply.
+#[test]
+fn final_reply_whose_lines_arrive_slowly_is_read_as_one() {
+    let replies = b"150 Here it comes.\r\n226-x\r\n200 bytes sent\r\n".to_vec();
+    let config = test_config()
+        .on("RETR", FtpAction::PreliminaryReply(replies))
+        .on("RETR", FtpAction::Drip(10_000, Duration::from_millis(100)))
+        .on("RETR", FtpAction::ReplaceReply(b" more text\r\n226 Done.\r\n".to_vec()));
+    assert_complete(&fetch_x(&start_server(config), ""), "slow lines");
+}
+
 /// docs/spec/faults.md, row 97: malformed replies to SIZE and MDTM.
 #[test]
 fn malformed_size_and_mdtm_replies_are_not_fatal() {

@@ -39,6 +39,8 @@ pub(super) struct ControlConnection {
     peeked: Option<Reply>,
     /// The error that took the place of a reply before its caller waited for it.
     failure: Option<Error>,
+    /// Keeps the lines of an incomplete reply if its caller stops waiting.
+    reader: ReplyReader,
     /// Received bytes after a reply that suppaftp ended too early.
     buffer: RecvBuffer,
 }
@@ -60,7 +62,15 @@ impl ControlConnection {
         stream.set_keepalive();
         let (remote, local) = endpoints_of(&stream)?;
         let wire = Wire::PlainBeforeGreeting(stream);
-        Ok(Self { wire, remote, local, peeked: None, failure: None, buffer: RecvBuffer::new() })
+        Ok(Self {
+            wire,
+            remote,
+            local,
+            peeked: None,
+            failure: None,
+            reader: ReplyReader::new(),
+            buffer: RecvBuffer::new(),
+        })
     }
 
     /// Wraps a TLS connection. `greeting` is the greeting that was read before AUTH TLS, if any.
@@ -68,7 +78,15 @@ impl ControlConnection {
         stream.get_ref().0.set_keepalive();
         let (remote, local) = endpoints_of(stream.get_ref().0)?;
         let wire = Wire::TlsBeforeGreeting(Box::new(stream), greeting);
-        Ok(Self { wire, remote, local, peeked: None, failure: None, buffer: RecvBuffer::new() })
+        Ok(Self {
+            wire,
+            remote,
+            local,
+            peeked: None,
+            failure: None,
+            reader: ReplyReader::new(),
+            buffer: RecvBuffer::new(),
+        })
     }
 
     /// Sends command lines.
@@ -91,7 +109,11 @@ impl ControlConnection {
             return Ok(reply);
         }
         if let Some(failure) = self.failure.take() {
-            return Err(failure);
+            // Some servers send a line that is no reply, and then the reply.
+            return match Deadline::try_briefly(self.read_reply()).await {
+                Some(Ok(reply)) => Ok(reply),
+                _ => Err(failure),
+            };
         }
         match self.wire {
             Wire::PlainBeforeGreeting(_) | Wire::TlsBeforeGreeting(..) => {
@@ -168,13 +190,18 @@ impl ControlConnection {
         let (Wire::Plain(ftp) | Wire::Queued(ftp, _)) = &mut self.wire else {
             return Err(connection_closed_error());
         };
-        let mut reader = ReplyReader::new();
-        if self.buffer.bytes().is_empty() {
+        let reader = &mut self.reader;
+        if self.buffer.bytes().is_empty() && !reader.is_within_reply() {
             self.buffer.push(&read_suppaftp_response(ftp).await.map_err(suppaftp_error)?);
         }
         for _ in 0..MAX_REPLY_LINES {
-            if let Some(reply) = reader.read_reply(&mut self.buffer)? {
-                return Ok(reply);
+            match reader.read_reply(&mut self.buffer) {
+                Ok(Some(reply)) => return Ok(reply),
+                Ok(None) => {}
+                Err(error) => {
+                    *reader = ReplyReader::new();
+                    return Err(error.into());
+                }
             }
             match Deadline::try_briefly(read_suppaftp_response(ftp)).await {
                 Some(Ok(more)) => self.buffer.push(&more),

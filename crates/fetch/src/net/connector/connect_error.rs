@@ -10,10 +10,8 @@ use crate::{Code, Error, Phase};
 /// Returns the error for `what`, the peer that could not be reached. An interface or a family that this machine does not
 /// have is not retried.
 pub(super) fn connect_error(phase: Phase, what: &str, error: io::Error, routes: &Routes) -> Error {
-    // The cause is this process, not the server.
-    if matches!(error.raw_os_error().map(Errno::from_raw), Some(Errno::EMFILE | Errno::ENFILE)) {
-        let error = Error::io(Code::SinkFailed, phase, what, error).as_permanent();
-        return error.with_hint("raise the limit of open files with `ulimit -n`");
+    if lacks_descriptors(&error) {
+        return no_descriptors_error(phase, what, error);
     }
     let no_device = Some(Errno::ENODEV as i32);
     let local = match (&routes.interface, error.kind()) {
@@ -46,4 +44,15 @@ pub(super) fn connect_error(phase: Phase, what: &str, error: io::Error, routes: 
         Some(hint) => error.with_hint(hint),
         None => error,
     }
+}
+
+/// Returns `true` if the process or the machine has no free file descriptor.
+pub(in crate::net) fn lacks_descriptors(error: &io::Error) -> bool {
+    matches!(error.raw_os_error().map(Errno::from_raw), Some(Errno::EMFILE | Errno::ENFILE))
+}
+
+/// Returns the error for a connection for which there is no file descriptor. The server is not the cause.
+pub(in crate::net) fn no_descriptors_error(phase: Phase, what: &str, error: io::Error) -> Error {
+    let error = Error::io(Code::SinkFailed, phase, what, error).as_permanent();
+    error.with_hint("raise the limit of open files with `ulimit -n`")
 }
