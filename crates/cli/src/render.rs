@@ -107,7 +107,7 @@ pub(crate) fn print_error_json(error: &Error, url: &str) -> u8 {
 pub(crate) fn print_alternative(error: &Error, report: &TransferReport, url: &str) {
     let failed = error.url().map_or_else(|| mask_password(&report.url), str::to_owned);
     let how = match report.segment_use {
-        SegmentUse::Shared => "alone",
+        SegmentUse::AllServers => "alone, without the other servers",
         SegmentUse::OneServer if url == report.url => "over one connection",
         _ => "instead",
     };

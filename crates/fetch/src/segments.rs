@@ -163,8 +163,8 @@ impl Segments {
     /// As for [`save`](crate::output::save); [`Code::RangeRefused`] if the server does not support ranges and
     /// [`start`](Self::start) did not check it; [`Code::Usage`] if the sink is not a file, or if there are copies and the
     /// sink has no checksum. On failure, no file gets its
-    /// final name, and the bytes up to the first gap are kept in the `.part` file. If the segments are not of one version of
-    /// the object, [`Error::has_invalid_body`] is `true`: the object can be fetched over one connection.
+    /// final name, and the bytes up to the first gap are kept in the `.part` file. If the segments do not fit together,
+    /// [`Error::has_invalid_body`] is `true`: the object can be fetched over one connection.
     pub async fn save(self, sink: Sink, progress: &mut dyn Progress) -> Result<Receipt, Error> {
         let Self { object, segments, started } = self;
         let url = object.meta().url.clone();

@@ -22,7 +22,7 @@ pub(crate) enum SegmentUse {
     /// From the server of its URL.
     OneServer,
     /// From the servers of all its URLs.
-    Shared,
+    AllServers,
 }
 
 /// A URL and the output for its object.
@@ -67,7 +67,7 @@ impl Transfer {
             size: None,
             lease: None,
             alternatives: Vec::new(),
-            segment_use: SegmentUse::Shared,
+            segment_use: SegmentUse::AllServers,
             checksum: None,
             has_unusable_checksum: false,
             upload: None,

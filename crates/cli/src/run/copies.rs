@@ -1,5 +1,7 @@
 //! The other URLs of an object: the alternatives that the user or a document names, and the duplicates of its server.
 
+use std::collections::VecDeque;
+
 use fetch_url::news::UpcomingUrls;
 use fetch_url::{Code, Error, Meta, Request, http};
 
@@ -11,35 +13,42 @@ use crate::report::TransferReport;
 /// they fail when they are tried alone.
 pub(super) fn requests(transfer: &Transfer, meta: &Meta, run: &Run) -> Vec<Request> {
     let others = match transfer.segment_use {
-        SegmentUse::Shared => others(transfer, Some(meta), run),
+        SegmentUse::AllServers => others(transfer, Some(meta), run),
         _ => Vec::new(),
     };
     let request = |other: Transfer| run.options.request_for(&other, UpcomingUrls::default()).ok();
     others.into_iter().filter_map(request).collect()
 }
 
-/// Returns the transfers that are tried one after the other if the first one failed. If its segments do not fit together,
-/// its own URL is tried again first.
+/// Returns the transfers from other URLs that are tried one after the other if the first one failed.
 pub(super) fn further_attempts(
+    transfer: &Transfer,
+    report: &TransferReport,
+    run: &Run,
+) -> VecDeque<Transfer> {
+    // If the content of an error response is written, it is the result.
+    let meta = report.meta.as_deref().filter(|meta| !is_error(meta) || !run.options.writes_error_body);
+    others(transfer, meta, run).into()
+}
+
+/// Returns the next attempt with the URL of a transfer whose segments do not fit together: with fewer servers, and then over
+/// one connection. Returns `None` if it failed for another reason.
+pub(super) fn attempt_with_fewer_sources(
     transfer: &Transfer,
     error: &Error,
     report: &TransferReport,
-    run: &Run,
-) -> Vec<Transfer> {
-    let own = segment_use_after(error, report.segment_use)
-        .map(|segment_use| Transfer { segment_use, ..alone(transfer, &transfer.url) });
-    // If the content of an error response is written, it is the result.
-    let meta = report.meta.as_deref().filter(|meta| !is_error(meta) || !run.options.writes_error_body);
-    own.into_iter().chain(others(transfer, meta, run)).collect()
+) -> Option<Transfer> {
+    let segment_use = segment_use_after(error, report.segment_use)?;
+    Some(Transfer { segment_use, ..alone(transfer, &transfer.url) })
 }
 
-/// Returns how the URL of a transfer is tried again whose segments, received as `segment_use` says, do not fit together.
-/// Returns `None` if it failed for another reason.
+/// Returns where the segments of the next attempt come from, or `None` if there is none. Those of the failed one came from
+/// `segment_use`.
 fn segment_use_after(error: &Error, segment_use: SegmentUse) -> Option<SegmentUse> {
     let is_of_several_versions = error.has_invalid_body() || error.code() == Code::RangeRefused;
     match segment_use {
         // Any of the servers may have sent wrong bytes.
-        SegmentUse::Shared if is_of_several_versions || error.code() == Code::ChecksumMismatch => {
+        SegmentUse::AllServers if is_of_several_versions || error.code() == Code::ChecksumMismatch => {
             Some(SegmentUse::OneServer)
         }
         // The object has changed, or the server ignores some offsets.

@@ -337,7 +337,7 @@ async fn fetch_in_segments(
         segments = segments.with_copies(observed).await;
     }
     let Some(segments) = segments.start().await? else { return Ok(Some(file)) };
-    report.segment_use = if segments.has_copies() { SegmentUse::Shared } else { SegmentUse::OneServer };
+    report.segment_use = if segments.has_copies() { SegmentUse::AllServers } else { SegmentUse::OneServer };
     header_files::dump_header(&meta, report.number, run)?;
     report.meta = Some(Box::new(meta));
     let mut progress = start_progress(run, transfer, report);

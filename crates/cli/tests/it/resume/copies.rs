@@ -208,3 +208,26 @@ fn url_is_tried_alone_if_the_segments_of_its_duplicates_have_a_wrong_checksum() 
         assert!(fs::read(dir.path().join("f")).is_ok_and(|bytes| bytes == content()), "{url}");
     }
 }
+
+/// Each server sends other bytes for ranges after the first.
+#[test]
+fn url_whose_segments_do_not_fit_together_is_fetched_over_one_connection_in_each_attempt() {
+    let serve = || {
+        HttpServer::start(|request| {
+            let is_later = request.header_text("range").is_some_and(|range| !range.starts_with("bytes=0-"));
+            let bytes = if is_later { vec![b'x'; SIZE] } else { content() };
+            match request.path().as_str() {
+                "/o" => file_handler(bytes, strong_etag_headers())(request),
+                _ => HttpResponse::new(404),
+            }
+        })
+        .expect("a server")
+    };
+    let (one, two) = (serve(), serve());
+    for (first, with_checksum) in [("/missing", false), ("/o", true)] {
+        let dir = temp_dir();
+        let result = run_line(dir.path(), &[one.url(first), two.url("/o")], with_checksum);
+        assert_fetched(dir.path(), &result);
+        result.assert_stderr_contains("over one connection");
+    }
+}
