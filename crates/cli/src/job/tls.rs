@@ -53,7 +53,8 @@ pub(super) fn options(flags: &TlsFlags) -> Result<TlsOptions, Error> {
 fn read_certificates(path: &Path) -> Result<Vec<u8>, Error> {
     match path.to_str().and_then(|text| text.split_once(':')) {
         Some((file, _)) if !path.exists() => {
-            let detail = format!("--cert {file}:***: there is no such file, and passwords are not supported");
+            let detail =
+                format!("--cert {file}:***: the file cannot be read, and passwords are not supported");
             Err(usage_error(detail)
                 .with_hint("give a key without a password: openssl pkey -in KEY -out PLAIN"))
         }

@@ -3,7 +3,9 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 
-use fetch_url::url::{Guess, PercentEncoded, Url, charset, find_scheme, guess, mask_password};
+use fetch_url::url::{
+    Guess, Note, NoteKind, PercentEncoded, Url, charset, find_scheme, guess, mask_password, parse,
+};
 use fetch_url::{Code, Error};
 
 use super::gateway;
@@ -42,7 +44,11 @@ impl TypedUrls {
         {
             return None;
         }
-        Guess::Host(self.default_scheme.unwrap_or(scheme)).url(text)
+        let url = Guess::Host(self.default_scheme.unwrap_or(scheme)).url(text)?;
+        // The host may be another one than that of the guess.
+        let is_ambiguous = |note: &Note| note.kind() == NoteKind::QuestionMarkInLogin;
+        let is_other = parse(&url).is_ok_and(|parsed| parsed.notes.iter().any(is_ambiguous));
+        (!is_other).then_some(url)
     }
 }
 
@@ -132,9 +138,17 @@ pub(super) fn missing_url_hint(flags: &FetchFlags) -> &'static str {
 mod tests {
     use super::*;
 
+    /// By RFC 1738, the login of `ftp://a.test?@b.test` is `a.test?`.
+    #[test]
+    fn text_that_names_another_host_with_the_default_scheme_is_not_completed() {
+        let typed = TypedUrls { default_scheme: Some("ftp"), gateway_schemes: Vec::new() };
+        assert_eq!(typed.complete("a.test:1?x:pw@b.test:2/f"), None);
+        assert_eq!(typed.complete("a.test/f").as_deref(), Some("ftp://a.test/f"));
+    }
+
     #[test]
     fn hint_for_a_directory_does_not_replace_another_one() {
-        let parsed = fetch_url::url::parse("ftp://h//etc/motd").expect("a URL");
+        let parsed = parse("ftp://h//etc/motd").expect("a URL");
         let error = || Error::new(Code::NotFound, fetch_url::Phase::Reply, "CWD");
         let hint = |error: Error, text: &str| {
             with_target_hint(error, &parsed.url, text).hint().map(ToString::to_string).unwrap_or_default()

@@ -24,7 +24,7 @@ pub(crate) fn mask_secrets(text: &[u8], secrets: &[SecretBytes]) -> Bytes {
     let folded = decoded.to_lower_case();
     let ranges = secrets.iter().flat_map(|secret| {
         let spelled = DecodedText::new(secret.expose());
-        let (decoded, spelled) = match secret.expose().len() < MIN_SEARCHED_BYTES {
+        let (decoded, spelled) = match spelled.bytes.len() < MIN_SEARCHED_BYTES {
             true => (&decoded, spelled),
             false => (&folded, spelled.to_lower_case()),
         };
@@ -131,7 +131,7 @@ fn masked(text: &[u8], mut ranges: Vec<Range<usize>>) -> Bytes {
     shown.into()
 }
 
-/// Masks secrets of requests that a server may have repeated in the target of a redirect.
+/// Masks secrets of requests that a server may have repeated, in all texts of the error.
 pub(crate) fn mask_secrets_in_error(error: Error, secrets: &[SecretBytes]) -> Error {
     if secrets.is_empty() {
         return error;
