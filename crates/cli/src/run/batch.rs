@@ -139,19 +139,20 @@ impl Batch {
             Err(error) => Some(error),
         };
         let mut further = error.as_ref().map(|_| copies::further_attempts(&transfer, &report, &self.run));
-        let mut last = transfer.clone();
+        let mut last: Option<Transfer> = None;
         // Another object must not follow the bytes of this one on a stream.
         while let Some(failed) =
             error.as_ref().filter(|error| may_try_alternative(error) && !report.has_written_to_stream)
         {
-            let again = copies::attempt_with_fewer_sources(&last, failed, &report);
+            let again =
+                copies::attempt_with_fewer_sources(last.as_ref().unwrap_or(&transfer), failed, &report);
             let Some(other) = again.or_else(|| further.as_mut()?.pop_front()) else { break };
             if self.run.log.prints_notes {
                 self.run.progress.suspend_while(|| render::print_alternative(failed, &report, &other.url));
             }
             report = TransferReport::begin(number, &other.url);
             error = self.run_alternative(&other, &mut report).await.err();
-            last = other;
+            last = Some(other);
         }
         if error.as_ref().is_some_and(|error| may_be_other_kind(error, &transfer))
             && let Some(why) = self.handle_non_file(&transfer)

@@ -60,33 +60,20 @@ impl ControlConnection {
     /// Wraps a plain-text connection whose greeting was not read yet.
     pub(super) fn new_plain(stream: ServerStream) -> Result<Self, Error> {
         stream.set_keepalive();
-        let (remote, local) = endpoints_of(&stream)?;
-        let wire = Wire::PlainBeforeGreeting(stream);
-        Ok(Self {
-            wire,
-            remote,
-            local,
-            peeked: None,
-            failure: None,
-            reader: ReplyReader::new(),
-            buffer: RecvBuffer::new(),
-        })
+        let endpoints = endpoints_of(&stream)?;
+        Ok(Self::on_wire(Wire::PlainBeforeGreeting(stream), endpoints))
     }
 
     /// Wraps a TLS connection. `greeting` is the greeting that was read before AUTH TLS, if any.
     pub(super) fn new_tls(stream: TlsStream<ServerStream>, greeting: Option<Reply>) -> Result<Self, Error> {
         stream.get_ref().0.set_keepalive();
-        let (remote, local) = endpoints_of(stream.get_ref().0)?;
-        let wire = Wire::TlsBeforeGreeting(Box::new(stream), greeting);
-        Ok(Self {
-            wire,
-            remote,
-            local,
-            peeked: None,
-            failure: None,
-            reader: ReplyReader::new(),
-            buffer: RecvBuffer::new(),
-        })
+        let endpoints = endpoints_of(stream.get_ref().0)?;
+        Ok(Self::on_wire(Wire::TlsBeforeGreeting(Box::new(stream), greeting), endpoints))
+    }
+
+    fn on_wire(wire: Wire, (remote, local): (RemoteEnd, SocketAddr)) -> Self {
+        let (reader, buffer) = (ReplyReader::new(), RecvBuffer::new());
+        Self { wire, remote, local, peeked: None, failure: None, reader, buffer }
     }
 
     /// Sends command lines.
