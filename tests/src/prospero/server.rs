@@ -14,13 +14,19 @@ use crate::prospero::host::{Addresses, OTHER_ADDRESS, ProsperoHost};
 use crate::prospero::rule::{ProsperoAction, ProsperoTrigger};
 use crate::prospero::socket_handler::SocketHandler;
 use crate::prospero::token::lines;
+use crate::reserved_port::ReservedPort;
 use crate::server::running_server::{Service, Shared};
 use crate::server::text::percent_encode;
+
+/// Number of further ports to try if the UDP port of a free TCP port is taken.
+const MAX_BIND_ATTEMPTS: u32 = 100;
 
 /// A Prospero server. It stops when dropped.
 pub struct ProsperoServer {
     shared: Arc<Shared<ProsperoService>>,
     threads: Vec<JoinHandle<()>>,
+    /// Nothing listens at the TCP port of this number, to which access methods without a host lead.
+    _closed_port: ReservedPort,
 }
 
 /// The state that the threads of a server share. Each socket has its own thread.
@@ -58,7 +64,7 @@ impl ProsperoServer {
     /// loopback address.
     pub fn start(mut config: ProsperoConfig) -> Result<Self> {
         let bind = |address| UdpSocket::bind((address, 0));
-        let own = bind(Ipv4Addr::LOCALHOST)?;
+        let (own, closed_port) = bind_with_closed_tcp_port()?;
         let sockets =
             Sockets { own, port: Some(bind(Ipv4Addr::LOCALHOST)?), address: bind(OTHER_ADDRESS).ok() };
         let here = sockets.own.local_addr()?;
@@ -67,7 +73,8 @@ impl ProsperoServer {
         let addresses = Addresses { here, other_port, other_address, name: config.name.clone() };
         let rules = std::mem::take(&mut config.rules);
         let service = ProsperoService { config, addresses, sockets, stop: AtomicBool::new(false) };
-        let mut server = Self { shared: Arc::new(Shared::new(service, rules)), threads: Vec::new() };
+        let shared = Arc::new(Shared::new(service, rules));
+        let mut server = Self { shared, threads: Vec::new(), _closed_port: closed_port };
         for host in [ProsperoHost::Here, ProsperoHost::OtherPort, ProsperoHost::OtherAddress] {
             let shared = Arc::clone(&server.shared);
             let run = move || SocketHandler::new(&shared, host).run();
@@ -144,6 +151,20 @@ impl Drop for ProsperoServer {
         }
         for thread in self.threads.drain(..) {
             let _ = thread.join();
+        }
+    }
+}
+
+/// Binds a UDP socket whose port is reserved for TCP, too.
+fn bind_with_closed_tcp_port() -> Result<(UdpSocket, ReservedPort)> {
+    let mut attempts = 0;
+    loop {
+        let closed = ReservedPort::tcp()?;
+        match UdpSocket::bind(closed.addr()) {
+            Ok(socket) => return Ok((socket, closed)),
+            Err(error) if attempts == MAX_BIND_ATTEMPTS => return Err(error),
+            // Another program has the UDP port.
+            Err(_) => attempts += 1,
         }
     }
 }
