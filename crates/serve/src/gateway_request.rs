@@ -64,7 +64,7 @@ pub(crate) fn corrected_path(text: &str) -> Option<String> {
     if rest.is_empty() || rest.contains('/') {
         return None;
     }
-    // A `?` ends the server of a URL, unless it is part of a login (RFC 1738 §5).
+    // A `?` ends the authority of a URL, unless it is part of a login (RFC 1738 §5).
     let ends = [text.find('?'), Some(text.len())];
     let mut with_slash = ends.into_iter().flatten().map(|end| format!("{}/{}", &text[..end], &text[end..]));
     with_slash.find(|url| has_same_server(url, text)).map(|url| format!("/{url}"))

@@ -54,7 +54,7 @@ pub enum Hint {
 }
 
 impl Hint {
-    /// Returns the text that a server may have sent a part of.
+    /// Returns the text of a [`Hint::Text`], which may contain text from a server.
     pub(super) const fn text_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Text(text) => Some(text),

@@ -6,7 +6,7 @@ use crate::{Checksum, Code, Error, Meta, Phase};
 /// Finds the checksum of the object in the metadata of its response.
 pub(super) type FindChecksum = fn(&Meta) -> Option<Checksum>;
 
-/// What is computed and checked when the object is complete.
+/// The digest, checksum and size of an object, which are compared when it is complete.
 pub(super) struct ObjectCheck {
     /// The form of the digest that the caller wants to know, if no checksum is required.
     pub(super) requested: Option<DigestForm>,

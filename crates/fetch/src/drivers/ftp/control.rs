@@ -37,9 +37,9 @@ pub(super) struct ControlConnection {
     pub(super) local: SocketAddr,
     /// A reply that was received before its caller waited for it.
     peeked: Option<Reply>,
-    /// The error that took the place of a reply before its caller waited for it.
+    /// The error of [`Self::poll_reply`], which [`Self::receive_reply`] returns.
     failure: Option<Error>,
-    /// Keeps the lines of an incomplete reply if its caller stops waiting.
+    /// Reads the replies. It keeps the lines of an incomplete reply if the caller stops waiting.
     reader: ReplyReader,
     /// Received bytes after a reply that suppaftp ended too early.
     buffer: RecvBuffer,

@@ -312,7 +312,7 @@ mod tests {
         assert!(RequestBody::file(dir.path()).is_err(), "a directory");
     }
 
-    /// Its first chunk is sent; then its content becomes `version`, with another modification time.
+    /// Sends a file. After its first chunk, its content becomes `version`, with another modification time.
     fn send_while_it_becomes(version: &[u8]) -> io::Result<Vec<u8>> {
         let file = tempfile::NamedTempFile::new().expect("create file");
         std::fs::write(&file, vec![b'a'; 2 * CHUNK_SIZE]).expect("write file");
