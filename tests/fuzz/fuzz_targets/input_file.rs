@@ -152,12 +152,16 @@ fn read(data: &[u8], directory: Option<&Path>) -> Vec<Result<Transfer, Error>> {
 
 fn is_ignored(line: &[u8]) -> bool {
     // A comment that is not UTF-8 is an error.
-    std::str::from_utf8(line).is_ok_and(|line| line.starts_with('#') || line.trim().is_empty())
+    std::str::from_utf8(line).is_ok_and(|line| {
+        line.starts_with('#') || line.trim_end_matches('\r').trim_matches([' ', '\t']).is_empty()
+    })
 }
 
 fn check_transfer(transfer: &Transfer, line: &str) {
     let mut fields = line.trim_end_matches('\r').split('\t');
-    let urls: Vec<&str> = fields.next().expect("a field").split_whitespace().collect();
+    // Only spaces separate URLs.
+    let urls = fields.next().expect("a field").split(' ').filter(|url| !url.is_empty());
+    let urls: Vec<&str> = urls.collect();
     assert_eq!(urls, [&[transfer.url.clone()][..], &transfer.alternatives].concat());
     let output = fields.next().filter(|name| !name.is_empty());
     assert_eq!(transfer.output, output.map_or(Output::Stdout, |name| Output::File(name.into())));
