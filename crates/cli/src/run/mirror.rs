@@ -9,7 +9,7 @@ mod other_links;
 mod redirected;
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -49,6 +49,8 @@ pub(super) struct MirrorWalker {
     next_number: Rc<Cell<usize>>,
     /// The number of workers that are listing a directory.
     active_listings: Cell<usize>,
+    /// Entries of unknown kind that are listed first, because their local paths are directories.
+    presumed_directories: RefCell<HashMap<String, FileEntry>>,
     /// Notified when waiting workers must check the queue again: after a listing, after a page or linked file was
     /// fetched, after links were read, after a directory was queued, and at the end of the walk.
     queue_changed: Notify,
@@ -83,6 +85,7 @@ impl MirrorWalker {
             files: FileQueue::default(),
             next_number,
             active_listings: Cell::new(0),
+            presumed_directories: RefCell::default(),
             queue_changed: Notify::new(),
             pages: PageWalk::default(),
             is_stopped: Cell::new(false),
@@ -217,6 +220,8 @@ impl MirrorWalker {
             }
             self.queue_listing(&directory, listing, run, job)
         });
+        let presumed = self.presumed_directories.borrow_mut().remove(&directory.path);
+        let queued = queued.or_else(|error| self.queue_as_file(presumed, error, job));
         self.queue_changed.notify_waiters();
         queued.or_else(|error| self.skip_redirected(&mut directory, error, run)).map_err(|error| {
             self.complete_listings.add_failure(&directory.path, false, &error);
@@ -226,6 +231,15 @@ impl MirrorWalker {
             }
             Work::Failed { url: directory.url.redacted().to_string(), error }
         })
+    }
+
+    /// Queues an entry that was presumed to be a directory as a file, after the server found no directory. Returns `error`
+    /// if it has another reason, or if `presumed` is `None`.
+    fn queue_as_file(&self, presumed: Option<FileEntry>, error: Error, job: &MirrorJob) -> Result<(), Error> {
+        let Some(mut file) = presumed.filter(|_| error.code() == Code::NotFound) else { return Err(error) };
+        file.uncertain_kind = None;
+        self.files.add_transfers([transfer_of(file, job)]);
+        Ok(())
     }
 
     /// Queues an ordinary page that the server sent instead of a listing.
@@ -270,6 +284,10 @@ impl MirrorWalker {
         job: &MirrorJob,
     ) -> Result<(), Error> {
         self.complete_listings.confirm(&directory.path);
+        // A server that accepts every name as a directory has no entries for a file.
+        if !listing.entries.is_empty() {
+            self.set_kind(&directory.path, true);
+        }
         self.remove_entry_of_other_kind(&directory.path, true, run, job);
         if !run.options.is_dry_run {
             DirHandle::open_or_create(&job.directory, &directory.path)?;
@@ -333,12 +351,15 @@ impl MirrorWalker {
     /// Queues the files that are not up to date.
     fn queue_files(&self, files: Vec<FileEntry>, run: &Run, job: &MirrorJob) {
         // An entry whose local path is a directory was a directory in an earlier run.
-        let is_known_directory = |file: &FileEntry| {
+        let is_presumed_directory = |file: &FileEntry| {
             file.uncertain_kind == Some(UncertainKind::Unknown)
                 && job.directory.join(&file.path).is_dir()
                 && self.queue_as_directory(file)
         };
-        let files = files.into_iter().filter(|file| !is_known_directory(file));
+        let (presumed, files): (Vec<_>, Vec<_>) = files.into_iter().partition(is_presumed_directory);
+        let presumed = presumed.into_iter().map(|file| (file.path.clone(), file));
+        self.presumed_directories.borrow_mut().extend(presumed);
+        let files = files.into_iter();
         let (done, wanted): (Vec<_>, Vec<_>) =
             files.map(|file| transfer_of(file, job)).partition(|transfer| is_done(transfer, run, job));
         let done_entries = done.iter().filter_map(|transfer| transfer.entry.as_ref());

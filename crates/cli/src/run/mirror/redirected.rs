@@ -42,6 +42,7 @@ impl MirrorWalker {
         if is_replaced {
             if !run.options.is_dry_run {
                 check_sends_file(request, transfer, run).await?;
+                self.set_kind(&entry.path, false);
             }
             self.remove_entry_of_other_kind(&entry.path, false, run, job);
             return Ok(false);

@@ -212,19 +212,59 @@ fn names_with_the_path_of_the_directory_are_mirrored() {
     }
 }
 
-/// A file becomes a directory, and a directory becomes a file.
+/// The site after `a` became a directory, and `sub` a file.
+fn site_with_other_kinds() -> FtpConfig {
+    let site = FtpConfig::new().file("/d/a/inside", "1").file("/d/b", "22").file("/d/sub", "now a file");
+    site.without("MLSD").without("MLST").without("LIST")
+}
+
 #[test]
-fn type_changes_are_mirrored_at_the_latest_by_the_second_run() {
+fn file_that_became_a_directory_and_the_reverse_are_replaced_in_one_run_with_delete() {
     let dir = temp_dir();
     mirror_site(nlst_site(), dir.path(), "").0.assert_exit(0);
-    let other = FtpConfig::new().file("/d/a/inside", "1").file("/d/b", "22").file("/d/sub", "now a file");
-    let other = other.without("MLSD").without("MLST").without("LIST");
-    let (first, _) = mirror_site(other.clone(), dir.path(), "--delete");
-    assert!(!first.stderr.contains("panicked"), "{}", first.stderr);
-    let (second, server) = mirror_site(other, dir.path(), "--delete");
-    let found = list_files(dir.path());
-    let is_complete = found == ["a/inside", "b", "sub"];
-    assert!(is_complete || second.exit != 0, "{found:?} {} {:?}", second.stderr, server.received_text());
+    for run in 0..2 {
+        let (result, server) = mirror_site(site_with_other_kinds(), dir.path(), "--delete");
+        result.assert_exit(0);
+        let found = list_files(dir.path());
+        assert_eq!(found, ["a/inside", "b", "sub"], "{run}: {:?}", server.received_text());
+    }
+    assert_eq!(fs::read(dir.path().join("sub")).expect("a file"), b"now a file");
+}
+
+#[test]
+fn entries_of_other_kinds_fail_without_delete_and_lose_nothing() {
+    let dir = temp_dir();
+    mirror_site(nlst_site(), dir.path(), "").0.assert_exit(0);
+    let (result, server) = mirror_site(site_with_other_kinds(), dir.path(), "");
+    result.assert_exit(23);
+    assert_eq!(list_files(dir.path()), ALL_FILES, "{:?}", server.received_text());
+}
+
+/// The file is gone, or the server refuses it: RETR fails, and the server accepts every name as a directory.
+#[test]
+fn file_stays_if_the_directory_in_its_place_has_no_entries() {
+    let dir = temp_dir();
+    mirror_site(nlst_site(), dir.path(), "").0.assert_exit(0);
+    let refuse = FtpAction::Answer(b"550 Failed to open file.\r\n".to_vec());
+    let site = nlst_site().modified("/d/b", "20250102030405").rule(FtpRule::on("RETR b", refuse));
+    let accept = FtpAction::Answer(b"250 Directory changed.\r\n".to_vec());
+    let site = site.on("CWD b", accept).rule(FtpRule::on("NLST", FtpAction::Data(Vec::new())).nth(2));
+    let (result, server) = mirror_site(site, dir.path(), "--delete --parallel-max 1");
+    assert_ne!(result.exit, 0, "{:?}", server.received_text());
+    assert!(dir.path().join("b").is_file(), "{:?}", server.received_text());
+}
+
+/// RETR and CWD fail for the name of a local directory.
+#[test]
+fn directory_stays_if_its_name_is_neither_a_file_nor_a_directory() {
+    let dir = temp_dir();
+    mirror_site(nlst_site(), dir.path(), "").0.assert_exit(0);
+    let site = FtpConfig::new().file("/d/a", "1").file("/d/b", "22");
+    let site = site.without("MLSD").without("MLST").without("LIST");
+    let names = FtpRule::on("NLST", FtpAction::Data(b"a\r\nb\r\nsub\r\n".to_vec())).nth(1);
+    let (result, server) = mirror_site(site.rule(names), dir.path(), "--delete");
+    result.assert_exit(78);
+    assert_eq!(list_files(dir.path()), ALL_FILES, "{:?}", server.received_text());
 }
 
 /// Every path into such a directory is a different one, so only --max-depth and --max-entries end the run.
