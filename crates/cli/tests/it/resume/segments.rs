@@ -458,8 +458,9 @@ fn segments_that_do_not_fit_together_are_not_kept() {
     result.assert_stderr_contains("the object changed");
     assert_result(&result, 0, &target);
     assert!(!part_path(&target.path()).exists() && !part_metadata_path(&target.path()).exists());
-    let last = server.requests().pop().expect("a request");
-    assert_eq!(last.header_text("range"), None, "the object is not resumed");
+    // Both attempts begin with a request for the whole object. The other requests may be recorded in any order.
+    let whole = server.requests().iter().filter(|request| request.header("range").is_none()).count();
+    assert_eq!(whole, 2, "the object is not resumed");
 }
 
 #[test]
