@@ -74,6 +74,8 @@ pub(super) struct Plan {
     /// Probability that a request meets a fault, in percent.
     pub(super) fault_percent: u32,
     pub(super) retries: u32,
+    /// Options that do not change which files the program should leave.
+    pub(super) options: Vec<&'static str>,
 }
 
 const TASKS: [Task; 10] = [
@@ -101,6 +103,27 @@ const FOREIGN: [&str; 8] = [
     "fetch-url.json",
 ];
 
+/// `trace` and `events` are written beside the directory of the files.
+const OPTIONS: [&[&str]; 17] = [
+    &["--compressed"],
+    &["--create-dirs"],
+    &["--disable-epsv"],
+    &["--events", "events"],
+    &["--fail-early"],
+    &["--ftp-method", "nocwd"],
+    &["--http1.0"],
+    &["--limit-rate", "20M"],
+    &["--max-time", "50"],
+    &["--parallel-max", "2"],
+    &["--remote-time"],
+    &["--require-complete"],
+    &["--retry-all-errors"],
+    &["--retry-connrefused"],
+    &["--segments", "2"],
+    &["--tr-encoding"],
+    &["--trace", "trace"],
+];
+
 const SIGNALS: [&str; 4] = ["KILL", "TERM", "HUP", "INT"];
 
 impl Disturbance {
@@ -124,8 +147,20 @@ impl Plan {
         foreign.truncate(rng.usize(..4));
         let runs = (0..rng.usize(1..4)).map(|_| disturbed_run(&mut rng, versions > 1)).collect();
         let fault_percent = [0, 10, 30, 60][rng.usize(..4)];
-        Self { seed, task, protocol, files, foreign, runs, fault_percent, retries: rng.u32(..3) }
+        let retries = rng.u32(..3);
+        let options = options(&mut rng, task);
+        Self { seed, task, protocol, files, foreign, runs, fault_percent, retries, options }
     }
+}
+
+/// Returns up to three options; none in half of the rounds.
+fn options(rng: &mut Rng, task: Task) -> Vec<&'static str> {
+    let count = if rng.bool() { rng.usize(1..4) } else { 0 };
+    let mut indexes: Vec<usize> = (0..OPTIONS.len()).collect();
+    rng.shuffle(&mut indexes);
+    let options = indexes.into_iter().map(|index| OPTIONS[index]);
+    let is_possible = |option: &&[&str]| task != Task::Segments || option[0] != "--segments";
+    options.filter(is_possible).take(count).flatten().copied().collect()
 }
 
 fn files(rng: &mut Rng, task: Task, versions: usize) -> Vec<SiteFile> {
@@ -161,8 +196,9 @@ fn disturbed_run(rng: &mut Rng, has_versions: bool) -> DisturbedRun {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sizes: Vec<&[usize]> = self.files.iter().map(|file| &file.sizes[..]).collect();
-        let Self { seed, task, protocol, foreign, runs, fault_percent, retries, .. } = self;
-        write!(f, "seed {seed}: {task:?} over {protocol:?}, sizes {sizes:?}, {fault_percent} % faults, ")?;
+        let Self { seed, task, protocol, foreign, runs, fault_percent, retries, options, .. } = self;
+        write!(f, "seed {seed}: {task:?} over {protocol:?}, options {options:?}, ")?;
+        write!(f, "sizes {sizes:?}, {fault_percent} % faults, ")?;
         write!(f, "{retries} retries, files of the user {foreign:?}, runs {runs:?}")
     }
 }
@@ -182,5 +218,8 @@ mod tests {
         };
         assert!(has(|what| matches!(what, Disturbance::FullVolume(_))));
         assert!(has(|what| *what == Disturbance::ReadOnlyVolume));
+        for option in OPTIONS {
+            assert!((0..100).any(|seed| Plan::from_seed(seed).options.contains(&option[0])), "{option:?}");
+        }
     }
 }

@@ -160,8 +160,8 @@ impl<'a> Round<'a> {
 
     fn arguments(&self) -> Vec<String> {
         let retries = self.plan.retries.to_string();
-        let common =
-            ["--retry", &retries, "--retry-delay", "0.05", "--read-timeout", "20"].map(str::to_owned);
+        let common = ["--retry", &retries, "--retry-delay", "0.05", "--read-timeout", "20"];
+        let common = common.iter().chain(&self.plan.options).map(|word| (*word).to_owned());
         let mirror: Vec<String> = match self.plan.task {
             Task::Mirror => vec!["-q".into(), "mirror".into()],
             Task::MirrorWithDelete => vec!["-q".into(), "mirror".into(), "--delete".into()],

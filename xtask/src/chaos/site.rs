@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use fetch_url_tests::{
-    Ending, FileHeaders, FtpAction, FtpConfig, FtpRule, FtpServer, HttpRequest, HttpResponse, HttpServer,
-    RangeSupport, file_handler,
+    ContentCoding, Ending, FileHeaders, FtpAction, FtpConfig, FtpRule, FtpServer, HttpRequest, HttpResponse,
+    HttpServer, RangeSupport, encode, file_handler,
 };
 
 use super::content::{SiteFile, http_date, index_page};
@@ -39,6 +39,8 @@ struct SiteState {
     /// The number of requests for each path.
     requests: Mutex<HashMap<String, u64>>,
     checksums: String,
+    /// The files of each version in the content coding gzip, which the server sends if the client accepts it.
+    encoded: HashMap<(String, usize), Vec<u8>>,
 }
 
 impl Site {
@@ -53,6 +55,7 @@ impl Site {
             update_after: AtomicU64::new(u64::MAX),
             requests: Mutex::default(),
             checksums,
+            encoded: encoded_files(plan)?,
         });
         let server = match plan.protocol {
             Protocol::Ftp => Server::Ftp(FtpServer::start(ftp_config(&state))?),
@@ -144,6 +147,9 @@ impl SiteState {
         let Some(file) = self.files.iter().find(|file| file.name == name) else {
             return HttpResponse::new(404);
         };
+        if let Some(encoded) = self.encoded_file(name, version, request) {
+            return encoded;
+        }
         let headers = FileHeaders {
             etag: Some(format!("\"{name}-{version}\"")),
             last_modified: Some(http_date(version)),
@@ -151,6 +157,32 @@ impl SiteState {
         };
         file_handler(file.content(version), headers)(request)
     }
+
+    /// Returns a file in the content coding gzip, as nginx sends it, if the client accepts it and requests no range.
+    fn encoded_file(&self, name: &str, version: usize, request: &HttpRequest) -> Option<HttpResponse> {
+        let is_conditional = ["range", "if-none-match", "if-modified-since"]
+            .iter()
+            .any(|field| request.header(field).is_some());
+        let accepted = request.header_text("accept-encoding").is_some_and(|codings| codings.contains("gzip"));
+        let bytes = self.encoded.get(&(name.to_owned(), version)).filter(|_| accepted && !is_conditional)?;
+        let response = HttpResponse::new(200)
+            .header("Content-Encoding", "gzip")
+            .header("ETag", format!("W/\"{name}-{version}\""))
+            .header("Last-Modified", http_date(version));
+        Some(response.chunked(bytes.chunks(20_000).map(<[u8]>::to_vec).collect()))
+    }
+}
+
+/// Returns the encoded files of a plan whose requests accept that.
+fn encoded_files(plan: &Plan) -> Result<HashMap<(String, usize), Vec<u8>>> {
+    let mut encoded = HashMap::new();
+    for file in plan.files.iter().filter(|_| plan.options.contains(&"--compressed")) {
+        for version in 0..file.sizes.len() {
+            let bytes = encode(ContentCoding::Gzip, &file.content(version))?;
+            encoded.insert((file.name.clone(), version), bytes);
+        }
+    }
+    Ok(encoded)
 }
 
 /// Returns a source of random numbers for one request.
