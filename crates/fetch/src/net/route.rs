@@ -79,11 +79,13 @@ impl Routes {
         }
     }
 
-    /// Returns the addresses that override the DNS lookup of `host` and `port`.
+    /// Returns the addresses that override the DNS lookup of `host` and `port`: those of the last rule for the host, or
+    /// of the last rule for any host.
     pub(super) fn resolve_override(&self, host: &Host<'_>, port: u16) -> Option<Vec<SocketAddr>> {
-        let matches =
-            |rule: &&ResolveOverride| rule.port == port && rule.host.as_ref().is_none_or(|own| own == host);
-        let rule = self.overrides.iter().find(matches)?;
+        let of_port = || self.overrides.iter().rev().filter(|rule| rule.port == port);
+        let rule = of_port()
+            .find(|rule| rule.host.as_ref() == Some(host))
+            .or_else(|| of_port().find(|rule| rule.host.is_none()))?;
         Some(rule.addresses.iter().map(|address| SocketAddr::new(*address, port)).collect())
     }
 
@@ -136,5 +138,24 @@ mod tests {
         );
         routes.overrides = vec![ResolveOverride { host: None, ..rule }];
         assert!(routes.resolve_override(&name("b.test"), 80).is_some());
+    }
+
+    #[test]
+    fn last_rule_for_a_host_is_used_before_the_last_for_any_host() {
+        let rule = |host: Option<&'static str>, address: &str| ResolveOverride {
+            host: host.map(name),
+            port: 80,
+            addresses: vec![address.parse().expect("an address")],
+        };
+        let overrides = vec![
+            rule(None, "192.0.2.1"),
+            rule(Some("a.test"), "192.0.2.2"),
+            rule(Some("a.test"), "192.0.2.3"),
+            rule(None, "192.0.2.4"),
+        ];
+        let routes = Routes { overrides, ..Routes::default() };
+        let address = |host| routes.resolve_override(&name(host), 80).expect("addresses")[0].to_string();
+        assert_eq!(address("a.test"), "192.0.2.3:80");
+        assert_eq!(address("b.test"), "192.0.2.4:80");
     }
 }

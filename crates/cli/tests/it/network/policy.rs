@@ -34,6 +34,11 @@ fn resolve_overrides_the_addresses_of_a_name() {
         // Nothing listens at the first two addresses.
         ("--resolve a.test:PORT:127.0.0.3,127.0.0.2,127.0.0.1", "http://a.test:PORT/", 0),
         ("--resolve b.test:PORT:127.0.0.2 --resolve a.test:PORT:127.0.0.1", "http://a.test:PORT/", 0),
+        // The last rule for a name applies, as in curl, and one for the name before one for all names.
+        ("--resolve a.test:PORT:127.0.0.2 --resolve a.test:PORT:127.0.0.1", "http://a.test:PORT/", 0),
+        ("--resolve a.test:PORT:127.0.0.1 --resolve a.test:PORT:127.0.0.2", "http://a.test:PORT/", 7),
+        ("--resolve a.test:PORT:127.0.0.1 --resolve *:PORT:127.0.0.2", "http://a.test:PORT/", 0),
+        ("--resolve *:PORT:127.0.0.2 --resolve *:PORT:127.0.0.1", "http://a.test:PORT/", 0),
         // The override takes precedence over the system's resolver.
         ("--resolve localhost:PORT:127.0.0.2", "http://localhost:PORT/", 7),
         // The override is for one name and one port only.
