@@ -156,11 +156,12 @@ fn field(text: &str) -> Result<HeaderField, &'static str> {
     }
 }
 
-/// Adds the content type of the data, unless `-H` sets one. For JSON, also adds `Accept`.
+/// Adds the content type of the data, unless `-H` sets one. For JSON, also adds `Accept`; both even if the data are a part of
+/// the query (`-G`), as in curl.
 fn add_types(http: &HttpFlags, options: &mut HttpOptions) {
     let (kind, accept) = match (&options.body, http.json.is_empty()) {
-        (None, _) => return,
-        (_, true) => ("application/x-www-form-urlencoded", None),
+        (None, true) => return,
+        (Some(_), true) => ("application/x-www-form-urlencoded", None),
         (_, false) => ("application/json", Some("application/json")),
     };
     let mut add = |name: &str, value: &str| {

@@ -151,10 +151,10 @@ impl FetchOptions {
     fn with_search(&self, url: &str) -> String {
         let Some(search) = &self.search else { return url.to_owned() };
         let (url, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
-        let joint = match url.contains('?') {
-            true if url.ends_with(['?', '&']) => "",
-            true => "&",
-            false => "?",
+        let joint = match url.split_once('?') {
+            Some((_, query)) if query.is_empty() || query.ends_with('&') => "",
+            Some(_) => "&",
+            None => "?",
         };
         format!("{url}{joint}{}{fragment}", String::from_utf8_lossy(search))
     }

@@ -314,6 +314,10 @@ fn get_option_appends_data_to_the_query() {
     assert_same_requests_as_curl(&start_server(), &rows, "/");
     assert_same_requests_as_curl(&start_server(), &["-G -d a=b"], "/p?q=r");
     assert_same_requests_as_curl(&start_server(), &["-G -d a=b"], "/p?");
+    assert_same_requests_as_curl(&start_server(), &["-G -d a=b"], "/p?q=r&");
+    assert_same_requests_as_curl(&start_server(), &["-G -d a=b"], "/p?q=r?");
+    assert_same_requests_as_curl(&start_server(), &["-G -d a=b"], "/p?url=http://h/?");
+    assert_same_requests_as_curl(&start_server(), &["-G --json 1"], "/p");
     assert_same_requests_as_curl(&start_server(), &["-G -d a=b"], "/p#fragment");
 }
 
