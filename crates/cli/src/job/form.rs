@@ -63,8 +63,11 @@ impl Form {
         }
         fields.sort_by_key(|(place, _)| *place);
         let fields: Vec<FormField> = fields.into_iter().map(|(_, field)| field).collect();
-        let reads_stdin = fields.iter().any(FormField::reads_stdin);
-        let stdin = if reads_stdin { read_stdin("-F")? } else { Vec::new() };
+        let stdin = match fields.iter().map(FormField::stdin_uses).sum() {
+            0 => Vec::new(),
+            1 => read_stdin("-F")?,
+            _ => return Err(usage_error("-F: standard input can be the content of one field only")),
+        };
         let is_gopher = |url: &String| url.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("gopher"));
         let mut form = Self { fields, escapes_with_backslash: http.form_escape, stdin, parts: None };
         if !form.is_empty() && !urls.iter().all(is_gopher) {
@@ -126,7 +129,8 @@ impl Form {
             let mut parts = Vec::new();
             loop {
                 let path = rest.word(&[';', ',']);
-                let part = new(self.file(&path)?).file_name(base_name(&path)).media_type(guess_type(&path));
+                let media_type = known_type(&path).unwrap_or("application/octet-stream");
+                let part = new(self.file(&path)?).file_name(base_name(&path)).media_type(media_type);
                 parts.push(rest.parameters(part, &[';', ','])?);
                 if !rest.skip(',') {
                     return Ok(parts);
@@ -142,8 +146,11 @@ impl Form {
                 .with_hint("--form-string NAME=VALUE sends a value that begins with a parenthesis"));
         }
         let word = rest.word(&[';']);
-        let content = if is_file { self.file(&word)? } else { word.into() };
-        Ok(vec![rest.parameters(new(content), &[';'])?])
+        let mut part = new(if is_file { self.file(&word)? } else { word.clone().into() });
+        if let Some(media_type) = known_type(&word).filter(|known| is_file && *known != "text/plain") {
+            part = part.media_type(media_type);
+        }
+        Ok(vec![rest.parameters(part, &[';'])?])
     }
 
     /// Returns the content of a file: a regular one is read while it is sent, devices and pipes now.
@@ -156,23 +163,25 @@ impl Form {
 }
 
 impl FormField {
-    fn reads_stdin(&self) -> bool {
-        let path = self.value.strip_prefix(['@', '<']);
-        !self.is_literal && path.is_some_and(|path| path == "-" || path.starts_with("-;"))
+    /// Returns how often standard input is the content of the field.
+    fn stdin_uses(&self) -> usize {
+        if self.is_literal { 0 } else { part_files(&self.value).iter().filter(|path| *path == "-").count() }
     }
 }
 
 /// Returns the files that the fields of `-F` read, for http or gopher.
 pub(super) fn files(http: &HttpFlags) -> Vec<String> {
     let values = http.form.iter().filter_map(|text| Some(text.split_once('=')?.1));
-    values.flat_map(files_of).collect()
+    // For gopher, everything after `@` is the name of one file.
+    let whole = |value: &str| value.strip_prefix(['@', '<']).map(str::to_owned);
+    values.flat_map(|value| whole(value).into_iter().chain(part_files(value))).collect()
 }
 
-fn files_of(value: &str) -> Vec<String> {
+/// Returns the files of the parts that a field stands for, and those of their header fields.
+fn part_files(value: &str) -> Vec<String> {
     let path = value.strip_prefix(['@', '<']);
     let ends: &[char] = if value.starts_with('@') { &[';', ','] } else { &[';'] };
-    // For gopher, everything after `@` is the name of one file.
-    let mut files: Vec<String> = path.map(str::to_owned).into_iter().collect();
+    let mut files = Vec::new();
     let mut rest = Words(path.unwrap_or(value));
     loop {
         let word = rest.word(ends);
@@ -222,18 +231,22 @@ impl Words<'_> {
     }
 
     /// Reads `;type=`, `;filename=` and `;headers=` and applies them to `part`. Parameters of a media type, such as
-    /// `;charset=utf-8`, follow `;type=`.
+    /// `;charset="utf-8"`, follow `;type=` and are kept as they are written. Without a type, it
+    /// follows from `;filename=`, if the ending is known.
     fn parameters(&mut self, mut part: FormPart, ends: &[char]) -> Result<FormPart, Error> {
         let mut media_type: Option<String> = None;
+        let mut before = self.0;
         while let Some((name, value)) = self.parameter(ends) {
+            let written = &before[..before.len() - self.0.len()];
+            before = self.0;
             reject_line_ends(&name, value.as_deref().filter(|_| name != "filename"))?;
             match (name.as_str(), value, &mut media_type) {
                 ("type", Some(value), own) => *own = Some(value.trim().to_owned()),
-                ("filename", Some(value), _) => part = part.file_name(value),
-                ("headers", Some(value), _) => part = with_fields(part, &value)?,
-                (parameter, Some(value), Some(own)) if parameter != "encoder" => {
-                    own.push_str(&format!(";{parameter}={value}"));
+                ("filename", Some(value), _) => {
+                    part = known_type(&value).into_iter().fold(part, FormPart::media_type).file_name(value);
                 }
+                ("headers", Some(value), _) => part = with_fields(part, &value)?,
+                (parameter, Some(_), Some(own)) if parameter != "encoder" => own.push_str(written.trim_end()),
                 _ => {
                     let detail = format!("-F: unknown parameter {name:?} after a semicolon");
                     return Err(usage_error(detail).with_hint(
@@ -290,8 +303,9 @@ fn base_name(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).to_owned()
 }
 
-fn guess_type(path: &str) -> &'static str {
+/// Returns the media type of the ending of a name.
+fn known_type(path: &str) -> Option<&'static str> {
     let path = path.to_ascii_lowercase();
     let known = MEDIA_TYPES.iter().find(|(end, _)| path.ends_with(end));
-    known.map_or("application/octet-stream", |(_, media_type)| media_type)
+    known.map(|(_, media_type)| *media_type)
 }

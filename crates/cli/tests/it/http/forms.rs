@@ -52,7 +52,18 @@ fn form_equals_curl() {
         "f=@a.txt;type=text/x-own",
         "f=@a.txt;filename=other name",
         "f=@a.txt;type=text/html;charset=utf-8",
+        "f=@a.txt;type=text/html; charset=\"utf-8\"",
+        "f=@a.txt;type=multipart/x-own; boundary=\"a;b\"",
         "f=@a.txt;filename=\"a;b\\\"c\"",
+        "f=@a.txt;filename=x.png",
+        "f=x;filename=a.png",
+        "f=x;filename=plain",
+        "f=x;filename=a.txt",
+        "f=<b.PNG",
+        "f=@plain;filename=x.html;type=text/x-own",
+        "f=@plain;type=text/x-own;filename=x.html",
+        "f=@a.txt;headers=\"Content-Type: text/x-own\"",
+        "f=@a.txt;headers=\"content-disposition: form-data; name=own\"",
         "f=\"@a;b\"",
         "f=x;type=text/x-own",
         "f=<plain;type=text/x-own",
@@ -74,6 +85,17 @@ fn form_equals_curl() {
         let Some(result) = run_curl(dir.path(), arguments.iter().copied()) else { continue };
         result.assert_exit(0);
         assert_eq!(own, form_text(&server.requests().pop().expect("a request")), "{row:?}");
+    }
+}
+
+#[test]
+fn given_content_type_gets_the_boundary() {
+    let server = start_server();
+    for media_type in ["application/x-own", "multipart/mixed", "Multipart/Form-Data; charset=utf-8"] {
+        let field = format!("Content-Type: {media_type}");
+        run_fetch_url(["-H", &field, "-F", "a=b", &server.url("/form")]).assert_exit(0);
+        let form = form_text(&server.requests().pop().expect("a request"));
+        assert!(form.starts_with(&format!("POST {media_type}; boundary=BOUNDARY\n--BOUNDARY\r\n")), "{form}");
     }
 }
 
@@ -135,6 +157,8 @@ fn invalid_form_is_a_usage_error_and_sends_nothing() {
     let url = server.url("/");
     for (arguments, message) in [
         (&["-F", "name"][..], "expected NAME=VALUE"),
+        (&["-F", "f=@-", "-F", "g=<-"], "standard input can be the content of one field only"),
+        (&["-F", "f=@-,-"], "standard input can be the content of one field only"),
         (&["-F", "f=@missing"], "missing: No such file"),
         (&["-F", "f=<missing"], "missing: No such file"),
         (&["-F", "f=a;b"], "unknown parameter \"b\""),

@@ -59,7 +59,8 @@ impl FormPart {
         self
     }
 
-    /// Adds a header field such as `X-Id: 5` to the part. CR and LF are removed.
+    /// Adds a header field such as `X-Id: 5` to the part. `Content-Type` and `Content-Disposition` replace the generated
+    /// ones. CR and LF are removed.
     #[must_use]
     pub fn field(mut self, field: impl Into<String>) -> Self {
         self.fields.push(one_line(&field.into()));
@@ -76,6 +77,30 @@ impl FormPart {
 
     /// Returns the header of the part, with the empty line at its end.
     fn header(&self) -> Vec<u8> {
+        let mut header = Vec::new();
+        if !self.has_field("Content-Disposition") {
+            header.extend(self.disposition());
+        }
+        if let Some(media_type) = self.media_type.as_ref().filter(|_| !self.has_field("Content-Type")) {
+            header.extend(format!("Content-Type: {media_type}\r\n").into_bytes());
+        }
+        for field in &self.fields {
+            header.extend(format!("{field}\r\n").into_bytes());
+        }
+        header.extend(b"\r\n");
+        header
+    }
+
+    /// Returns `true` if the caller has added the header field `name`.
+    fn has_field(&self, name: &str) -> bool {
+        let names = |field: &String| {
+            field.split_once(':').is_some_and(|(own, _)| own.trim().eq_ignore_ascii_case(name))
+        };
+        self.fields.iter().any(names)
+    }
+
+    /// Returns the field with the name of the part and that of its file (RFC 7578 §4.2).
+    fn disposition(&self) -> Vec<u8> {
         let mut header = b"Content-Disposition: form-data".to_vec();
         let name = Some(&self.name).filter(|name| !name.is_empty());
         for (parameter, value) in [("name", name), ("filename", self.file_name.as_ref())] {
@@ -83,13 +108,6 @@ impl FormPart {
             header.extend(format!("; {parameter}=\"").into_bytes());
             header.extend(self.escape(value));
             header.push(b'"');
-        }
-        header.extend(b"\r\n");
-        if let Some(media_type) = &self.media_type {
-            header.extend(format!("Content-Type: {media_type}\r\n").into_bytes());
-        }
-        for field in &self.fields {
-            header.extend(format!("{field}\r\n").into_bytes());
         }
         header.extend(b"\r\n");
         header
@@ -124,8 +142,8 @@ impl Multipart {
         Self { boundary, body: RequestBody::concat(pieces) }
     }
 
-    /// Makes the form the body of a request. A `Content-Type: multipart/...` of `options` gets the boundary; without
-    /// one, it is `multipart/form-data`.
+    /// Makes the form the body of a request. A `Content-Type` of `options` gets the boundary; without one, it is
+    /// `multipart/form-data`.
     pub fn apply(self, options: &mut super::options::HttpOptions) {
         let boundary = format!("; boundary={}", self.boundary).into_bytes();
         options.body = Some(self.body);
@@ -133,9 +151,7 @@ impl Multipart {
             |field: &&mut super::options::HeaderField| field.name.eq_ignore_ascii_case("Content-Type");
         match options.headers.iter_mut().find(is_type) {
             Some(field) => {
-                if let Some(value) = &mut field.value
-                    && value.to_ascii_lowercase().starts_with(b"multipart/")
-                {
+                if let Some(value) = &mut field.value {
                     value.extend(boundary);
                 }
             }
@@ -165,5 +181,15 @@ mod tests {
              text/plainEvil: 1\r\n\r\n"
         );
         assert!(header(part.escape_with_backslash()).contains("filename=\"\\\\\\\"\""));
+    }
+
+    #[test]
+    fn own_fields_replace_the_generated_ones() {
+        let part = FormPart::new("a", "1").media_type("text/plain").field("CONTENT-TYPE : text/html");
+        let part = part.field("Content-Disposition: form-data; name=b").field("X: y");
+        assert_eq!(
+            String::from_utf8(part.header()).expect("text"),
+            "CONTENT-TYPE : text/html\r\nContent-Disposition: form-data; name=b\r\nX: y\r\n\r\n"
+        );
     }
 }
