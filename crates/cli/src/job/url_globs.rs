@@ -44,7 +44,7 @@ impl GlobbedUrl {
 pub(super) fn expand(text: &str) -> Result<Vec<GlobbedUrl>, String> {
     let mut urls = vec![GlobbedUrl { url: String::new(), values: Vec::new() }];
     let mut rest = text;
-    while let Some(at) = rest.find(['{', '[', '\\']) {
+    while let Some(at) = rest.find(['{', '[', '\\', '}', ']']) {
         push_text(&mut urls, &rest[..at]);
         rest = &rest[at..];
         if let Some(escaped) = rest.strip_prefix('\\') {
@@ -52,6 +52,9 @@ pub(super) fn expand(text: &str) -> Result<Vec<GlobbedUrl>, String> {
             push_text(&mut urls, if length == 1 { &escaped[..1] } else { "\\" });
             rest = &escaped[length..];
             continue;
+        }
+        if rest.starts_with(['}', ']']) {
+            return Err(format!("{:?} has no opening bracket", &rest[..1]));
         }
         let is_set = rest.starts_with('{');
         let Some(end) = (if is_set { end_of_set(rest) } else { rest.find(']') }) else {
@@ -126,24 +129,29 @@ fn set(text: &str) -> Option<Vec<String>> {
 /// Returns the texts of `1-100`, `001-100` or `a-z`, with an optional `:STEP`.
 fn range(text: &str) -> Option<Vec<String>> {
     let (span, step) = match text.split_once(':') {
-        Some((span, step)) => (span, number(step).filter(|step| *step > 0)?),
-        None => (text, 1),
+        Some((span, step)) => (span, Some(number(step).filter(|step| *step > 0)?)),
+        None => (text, None),
     };
+    // A step larger than the difference is an error, as in curl.
+    let is_possible = |length: u64| step.is_none_or(|step| step <= length.max(1));
     let (first, last) = span.split_once('-')?;
-    let step = usize::try_from(step).ok()?;
+    let step_length = usize::try_from(step.unwrap_or(1)).ok()?;
     if let (&[first], &[last]) = (first.as_bytes(), last.as_bytes())
         && first.is_ascii_alphabetic()
         && last.is_ascii_alphabetic()
     {
-        let letters = (first..=last).step_by(step).map(|letter| char::from(letter).to_string());
-        return (first <= last && first.is_ascii_lowercase() == last.is_ascii_lowercase())
-            .then(|| letters.collect());
+        let letters = (first..=last).step_by(step_length).map(|letter| char::from(letter).to_string());
+        return (first <= last
+            && is_possible(u64::from(last - first))
+            && first.is_ascii_lowercase() == last.is_ascii_lowercase())
+        .then(|| letters.collect());
     }
     let width = if first.starts_with('0') { first.len() } else { 0 };
     let (first, last) = (number(first)?, number(last)?);
     // One number more than allowed is enough for the error.
-    let numbers = (first..=last).step_by(step).take(MAX_URLS + 1);
-    (first <= last).then(|| numbers.map(|number| format!("{number:0width$}")).collect())
+    let numbers = (first..=last).step_by(step_length).take(MAX_URLS + 1);
+    (first <= last && is_possible(last - first))
+        .then(|| numbers.map(|number| format!("{number:0width$}")).collect())
 }
 
 fn number(text: &str) -> Option<u64> {
@@ -165,6 +173,8 @@ mod tests {
         assert_eq!(urls("f[08-10].txt"), ["f08.txt", "f09.txt", "f10.txt"]);
         assert_eq!(urls("[0-10:5]"), ["0", "5", "10"]);
         assert_eq!(urls("[a-e:2]"), ["a", "c", "e"]);
+        assert_eq!(urls("[1-3:2]"), ["1", "3"]);
+        assert_eq!(urls("[5-5:1]"), ["5"]);
         assert_eq!(urls("x{,.gz}"), ["x", "x.gz"]);
         assert_eq!(urls(r"a\[1\]\{b\}\c"), [r"a[1]{b}\c"]);
         assert_eq!(urls("x?ids[]=[1-2]"), ["x?ids[]=1", "x?ids[]=2"]);
@@ -185,6 +195,10 @@ mod tests {
             "[z-a]",
             "{}",
             "[1-9:0]",
+            "[1-3:3]",
+            "[a-c:3]",
+            "{a,b}}",
+            "[1-2]x]",
             "[1-200000]",
             "{a,{b}}",
             r"{a\}",
