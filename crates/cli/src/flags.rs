@@ -251,7 +251,7 @@ pub struct FetchFlags {
     pub read_timeout: Duration,
     /// Maximum size of an object in bytes, or with a unit k, M, G
     ///
-    /// A larger object fails with exit status 63, before the transfer if its size is known.
+    /// A larger object fails with exit status 63, before the transfer if its size is known. 0 means no limit.
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size, help_heading = "Time and size")]
     pub max_filesize: Option<u64>,
     /// Maximum number of entries of a listing

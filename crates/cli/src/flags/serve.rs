@@ -90,7 +90,7 @@ pub struct ServeFlags {
     /// Maximum time for each answer; 0 means no limit
     #[arg(short, long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds, default_value = "86400", help_heading = "Targets")]
     pub max_time: Duration,
-    /// Maximum size of an object, in bytes or with a unit k, M, G (default: no limit)
+    /// Maximum size of an object, in bytes or with a unit k, M, G; 0 means no limit (default)
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size, help_heading = "Targets")]
     pub max_filesize: Option<u64>,
     /// Maximum number of retries after a transient error

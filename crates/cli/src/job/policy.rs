@@ -19,7 +19,7 @@ pub(super) fn policy(flags: &FetchFlags) -> Result<Policy, Error> {
     policy.timeouts.reply = bounded(flags.read_timeout);
     policy.timeouts.idle = bounded(flags.read_timeout);
     policy.timeouts.total = flags.max_time.filter(|time| !time.is_zero());
-    policy.limits.max_size = flags.max_filesize;
+    policy.limits.max_size = flags.max_filesize.filter(|size| *size > 0);
     policy.limits.max_entries = flags.max_entries;
     policy.limits.requires_proof = flags.require_complete;
     policy.limits.max_rate = flags.limit_rate.filter(|rate| *rate > 0);

@@ -51,7 +51,7 @@ fn policy(flags: &ServeFlags) -> Policy {
     policy.timeouts.reply = bounded(flags.read_timeout);
     policy.timeouts.idle = bounded(flags.read_timeout);
     policy.timeouts.total = Some(flags.max_time).filter(|time| !time.is_zero());
-    policy.limits.max_size = flags.max_filesize;
+    policy.limits.max_size = flags.max_filesize.filter(|size| *size > 0);
     policy.retry.max_retries = flags.retry;
     policy.network.allow_private = flags.allow_private;
     policy.network.allowed_ports.clone_from(&flags.allow_port);
