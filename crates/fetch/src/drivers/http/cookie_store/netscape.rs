@@ -42,7 +42,7 @@ fn parse_cookie(line: &[u8], is_http_only: bool) -> Option<(Cookie, bool)> {
     let mut fields = line.split(|&byte| byte == b'\t');
     let domain = std::str::from_utf8(fields.next()?).ok()?;
     let has_subdomains = parse_boolean(fields.next()?)?;
-    let path = fields.next()?.to_vec();
+    let path = Some(fields.next()?).filter(|path| !path.is_empty()).unwrap_or(b"/").to_vec();
     let is_secure = parse_boolean(fields.next()?)?;
     let expires = parse_expiry(fields.next()?)?;
     let name = fields.next()?.to_vec();
@@ -65,9 +65,14 @@ fn parse_boolean(field: &[u8]) -> Option<bool> {
     }
 }
 
-/// Returns the expiry time, or `Some(None)` for a session cookie, or `None` for an invalid field.
+/// Returns the expiry time, or `Some(None)` for a session cookie, or `None` for an invalid field. Some programs write
+/// fractions of seconds, which are ignored.
 fn parse_expiry(field: &[u8]) -> Option<Option<i64>> {
     let text = std::str::from_utf8(field).ok()?;
+    let (text, fraction) = text.split_once('.').unwrap_or((text, ""));
+    if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     // A number too large for an i64 means that the cookie does not expire.
     is_number.then(|| text.parse().unwrap_or(i64::MAX)).map(|seconds| Some(seconds).filter(|&it| it > 0))

@@ -297,6 +297,19 @@ fn netscape_files_are_read_and_written() {
 }
 
 #[test]
+fn empty_path_and_fraction_of_a_second_in_a_file_are_accepted() {
+    let file = b"h.example\tFALSE\t\tFALSE\t1900000000.5\ta\t1\n\
+        h.example\tFALSE\t/\tFALSE\t1900000000.\tb\t2\n\
+        h.example\tFALSE\t/\tFALSE\t1900000000.x\tc\t3\n\
+        h.example\tFALSE\t/\tFALSE\t.5\td\t4\n";
+    let read = CookieStore::from_file(file, NOW).expect("small");
+    assert_eq!(read.skipped, 2);
+    assert_eq!(sent_header(&read.store, "h.example", "/x", false), "a=1; b=2");
+    let text = String::from_utf8(read.store.to_netscape()).expect("text");
+    assert!(text.contains("\nh.example\tFALSE\t/\tFALSE\t1900000000\ta\t1\n"), "{text}");
+}
+
+#[test]
 fn header_lines_of_a_file_are_read_if_they_name_a_domain() {
     let file = b"HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\
         Set-Cookie: a=1; domain=h.example\r\n\
@@ -328,10 +341,9 @@ fn invalid_lines_of_cookie_files_are_skipped() {
         "h\tYES\t/\tFALSE\t0\tn\tv",
         "h\tFALSE\t/\t1\t0\tn\tv",
         "h\tFALSE\tpath\tFALSE\t0\tn\tv",
-        "h\tFALSE\t\tFALSE\t0\tn\tv",
         "h\tFALSE\t/\tFALSE\t-1\tn\tv",
         "h\tFALSE\t/\tFALSE\t\tn\tv",
-        "h\tFALSE\t/\tFALSE\t1.5\tn\tv",
+        "h\tFALSE\t/\tFALSE\t1.x\tn\tv",
         "h\tFALSE\t/\tFALSE\t0\tn=m\tv",
         "h\tFALSE\t/\tFALSE\t0\tn\tv; m=w",
         "h\tFALSE\t/\tFALSE\t0\tn\tv\rw",
