@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 use crate::support::run_measuring_memory;
 use crate::support::{
     check_in_parallel, ensure, entry_names, http_server, http_server_first_then, part_path, read_text_file,
-    run_fetch_url, run_fetch_url_in, temp_dir,
+    run_fetch_url, run_fetch_url_in, strong_etag_headers, temp_dir,
 };
-use fetch_url_tests::{ContentCoding, HttpResponse, HttpServer, encode, encode_zeros, pattern_vec};
+use fetch_url_tests::{
+    ContentCoding, HttpResponse, HttpServer, encode, encode_zeros, file_handler, pattern_vec,
+};
 
 /// The memory limit of one run in KiB (docs/spec/faults.md, rule N8).
 const MEMORY_LIMIT: u64 = 64 * 1024;
@@ -380,4 +382,30 @@ fn error_body_is_decoded() {
         "why not"
     );
     assert_eq!(run_fetch_url(["--compressed", "--no-fail", &url]).assert_exit(0).stdout_text(), "why not");
+}
+
+/// Ranges count the bytes of the content coding (RFC 9110 §14.2), so that a part cannot be decoded.
+#[test]
+fn part_of_a_compressed_object_is_refused_and_a_file_is_fetched_from_the_start() {
+    let body = encode(ContentCoding::Gzip, &large_object()).expect("encoded");
+    let handler = file_handler(body, strong_etag_headers());
+    let server = http_server(move |request| handler(request).header("Content-Encoding", "gzip"));
+    let (dir, url) = (temp_dir(), server.url("/"));
+    for options in ["-r 5-10", "-r 0-9", "-r -5"] {
+        let arguments = ["--compressed", "-o", "part", &url].into_iter();
+        run_fetch_url_in(dir.path(), arguments.chain(options.split(' ')))
+            .assert_exit(33)
+            .assert_stderr_contains("a part of a compressed object cannot be decoded");
+    }
+    assert!(entry_names(dir.path()).is_empty());
+    // This part is all of it.
+    let whole = ["--compressed", "-r", "0-", "-o", "whole", &url];
+    run_fetch_url_in(dir.path(), whole).assert_exit(0);
+    assert!(fs::read(dir.path().join("whole")).expect("a file") == large_object());
+    for existing in [large_object(), large_object()[..1000].to_vec(), b"other".to_vec()] {
+        fs::write(dir.path().join("f"), existing).expect("a file");
+        let arguments = ["--compressed", "-C", "-", "-o", "f", &url];
+        run_fetch_url_in(dir.path(), arguments).assert_exit(0).assert_stderr_contains("from the start");
+        assert!(fs::read(dir.path().join("f")).expect("a file") == large_object());
+    }
 }

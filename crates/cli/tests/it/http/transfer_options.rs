@@ -155,6 +155,23 @@ fn raw_body_keeps_its_chunks_and_codings() {
     assert!(!dir.path().join("f").exists());
 }
 
+/// Content-Range counts the bytes without the sizes of the chunks.
+#[test]
+fn raw_part_keeps_its_chunks() {
+    let body = "6\r\n345678\r\n0\r\n\r\n";
+    let head =
+        "HTTP/1.1 206 Partial Content\r\nTransfer-Encoding: chunked\r\nContent-Range: bytes 3-8/10\r\n\r\n";
+    let server = http_server(move |_| HttpResponse::raw(format!("{head}{body}")));
+    let part = ["-r", "3-8", &server.url("/")];
+    assert_eq!(run_fetch_url(part).assert_exit(0).stdout_text(), "345678");
+    assert_eq!(run_fetch_url(part.into_iter().chain(["--raw"])).assert_exit(0).stdout_text(), body);
+    let server = http_server(move |_| HttpResponse::raw(format!("{head}{}", &body[..8])));
+    let dir = temp_dir();
+    let cut = ["--raw", "--retry", "0", "-r", "3-8", "-o", "f", &server.url("/")];
+    run_fetch_url_in(dir.path(), cut).assert_exit(18);
+    assert!(!dir.path().join("f").exists());
+}
+
 #[test]
 fn transfer_coding_is_decoded_only_with_the_option() {
     let gzipped = encode(ContentCoding::Gzip, b"hello").expect("encoded");

@@ -6,7 +6,7 @@ use http::{Response, StatusCode, Version};
 use super::content_coding::{self, ContentCoding};
 use super::plan::HttpPlan;
 use super::response_body::{NoContentBody, ResponseBody};
-use crate::{Body, ByteRange, Error, Meta, Proof};
+use crate::{Body, ByteRange, Code, Error, Meta, Phase, Proof};
 
 /// Returns the body of `response` in the form that the caller wants, and corrects `meta` accordingly. `expected` is its
 /// size in bytes before it is decoded.
@@ -16,13 +16,16 @@ pub(super) fn decoded_body(
     meta: &mut Meta,
     expected: Option<u64>,
 ) -> Result<Body, Error> {
+    let headers = response.headers();
+    let has_transfer_coding = headers.contains_key(TRANSFER_ENCODING);
+    // Content-Range does not count the sizes of the chunks, which `raw` keeps.
+    let expected = expected.filter(|_| !(plan.options.raw && has_transfer_coding));
     let proof = completeness_proof(plan, &response, meta, expected);
     if response.status() == StatusCode::NO_CONTENT {
         return Ok(Body::from_source(NoContentBody::new(response.into_body()), None, proof));
     }
     let headers = response.headers();
     let options = &plan.options;
-    let has_transfer_coding = headers.contains_key(TRANSFER_ENCODING);
     let transfer_coding = match options.transfer_coding && !options.raw {
         true => ContentCoding::from_transfer_encoding(headers)?,
         false => None,
@@ -35,6 +38,14 @@ pub(super) fn decoded_body(
         Err(_) if !is_decoded || response.status().is_redirection() => None,
         Err(error) => return Err(error),
     };
+    let is_whole = meta.offset == 0 && meta.head.size.is_some() && meta.head.size == expected;
+    if content_coding.is_some() && response.status() == StatusCode::PARTIAL_CONTENT && !is_whole {
+        let detail = "a part of a compressed object cannot be decoded";
+        let error = Error::new(Code::RangeRefused, Phase::Reply, detail);
+        return Err(
+            error.with_hint("leave out --compressed: ranges count the compressed bytes (RFC 9110 §14.2)")
+        );
+    }
     let source = response.into_body();
     let body = match transfer_coding {
         // `Content-Range` counts the decoded bytes.
