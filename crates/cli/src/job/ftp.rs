@@ -24,7 +24,7 @@ pub(super) fn options(flags: &FetchFlags) -> Result<FtpOptions, Error> {
     };
     options.force_listing = flags.list;
     options.raw_listing = flags.format == Format::Raw;
-    options.ascii = ftp.use_ascii;
+    (options.ascii, options.text_time) = (ftp.use_ascii, flags.remote_time);
     options.account = ftp.ftp_account.as_ref().map(|account| account.clone().into_bytes());
     options.anonymous_password = ftp.ftp_anonymous_email.as_ref().map(|address| address.clone().into_bytes());
     options.active = ftp.ftp_port.as_deref().map(active).transpose()?;

@@ -128,6 +128,7 @@ fn ascii_transfer_converts_crlf_and_skips_size() {
             ("/a/c.txt;type=a", "", &["CWD a", "TYPE A", "EPSV", "RETR c.txt"], "a c.txt\n"),
             ("/a/c.txt;type=A", "", &["CWD a", "TYPE A", "EPSV", "RETR c.txt"], "a c.txt\n"),
             ("/a/c.txt", "-B", &["CWD a", "TYPE A", "EPSV", "RETR c.txt"], "a c.txt\n"),
+            ("/a/c.txt", "-R -B", &["CWD a", "TYPE A", "MDTM c.txt", "EPSV", "RETR c.txt"], "a c.txt\n"),
             ("/a/c.txt", "--use-ascii", &["CWD a", "TYPE A", "EPSV", "RETR c.txt"], "a c.txt\n"),
             (
                 "/a/c.txt;type=i",

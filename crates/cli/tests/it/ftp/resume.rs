@@ -490,6 +490,12 @@ fn remote_time_sets_the_file_time_unless_mdtm_is_malformed() {
     let time =
         fs::metadata(target.path()).and_then(|metadata| metadata.modified()).expect("file modification time");
     assert_eq!(time.duration_since(UNIX_EPOCH).expect("after 1970").as_secs(), MODIFIED_UNIX_TIME);
+    let text = empty_target();
+    fetch_to_target(&text, &server, "-R -B").assert_exit(0);
+    assert_eq!(
+        fs::metadata(text.path()).and_then(|file| file.modified()).expect("file modification time"),
+        time
+    );
     for reply in
         ["213 19941301123456\r\n", "213 19941201\r\n", "213 \r\n", "213 99999999999999\r\n", "550 No.\r\n"]
     {

@@ -23,6 +23,8 @@ pub struct FtpOptions {
     /// Transfers files as text (TYPE A) if the URL has no typecode, and converts CRLF to the line ends of this
     /// system. Such a transfer cannot be resumed, and its size is not known. Default: off.
     pub ascii: bool,
+    /// Requests the modification time (MDTM, RFC 3659 §3) of texts, too. It costs a round trip. Default: off.
+    pub text_time: bool,
     /// The argument of ACCT, for servers that require an account besides user and password (RFC 959 §4.1.1). Default:
     /// the account in `.netrc`. If a server requires an account and none is given, the request fails with
     /// `Code::AuthNeeded`.
@@ -49,6 +51,7 @@ impl Default for FtpOptions {
             force_listing: false,
             raw_listing: false,
             ascii: false,
+            text_time: false,
             account: None,
             anonymous_password: None,
             active: None,

@@ -171,7 +171,7 @@ fn ftp_request(
         ascii: options.ascii,
         list: options.force_listing,
         list_verb,
-        queries_time_of_text: condition.is_some(),
+        queries_time_of_text: condition.is_some() || options.text_time,
     };
     Ok(FtpRequest::new(url, &options)?)
 }
