@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{IsTerminal as _, Read as _};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -62,9 +62,11 @@ impl Drop for TerminalGuard {
 pub(crate) fn keep_terminal_for_prompt() -> TerminalGuard {
     static WATCHER: Once = Once::new();
     WATCHER.call_once(|| {
-        let kinds = SessionSignals::KINDS.into_iter().filter(|kind| !is_ignored(*kind));
+        let kinds = SessionSignals::KINDS.into_iter().chain(ENDING_KINDS).filter(|kind| !is_ignored(*kind));
         let Ok(mut signals) = Signals::new(kinds) else { return };
-        let watch = move || signals.forever().for_each(run_default_action_with_echo);
+        let is_own =
+            |kind: &i32| !ENDING_KINDS.contains(kind) || !ENDING_SIGNALS_HANDLED.load(Ordering::Relaxed);
+        let watch = move || signals.forever().filter(is_own).for_each(run_default_action_with_echo);
         // If the thread cannot be started, these signals are ignored, which changes no settings.
         let _ = std::thread::Builder::new().name("prompt".to_owned()).stack_size(WATCHDOG_STACK).spawn(watch);
     });
@@ -128,8 +130,15 @@ pub(crate) fn restore_colours() {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceivedSignal(i32);
 
+/// The signals that end the process, besides SIGHUP.
+const ENDING_KINDS: [i32; 2] = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
+
+/// Set when [`wait_for_ending_signal`] handles these signals. A prompt before the first transfer handles them itself.
+static ENDING_SIGNALS_HANDLED: AtomicBool = AtomicBool::new(false);
+
 /// Waits for a signal that ends the process.
 pub(crate) async fn wait_for_ending_signal() -> ReceivedSignal {
+    ENDING_SIGNALS_HANDLED.store(true, Ordering::Relaxed);
     let mut interrupt = handler(SignalKind::interrupt());
     let mut terminate = handler(SignalKind::terminate());
     let kind = tokio::select! {
@@ -173,8 +182,7 @@ pub(crate) fn start_watchdog() {
 }
 
 fn watch_ending_signals() {
-    let kinds = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
-    let kinds = kinds.into_iter().filter(|kind| !is_ignored(*kind));
+    let kinds = ENDING_KINDS.into_iter().filter(|kind| !is_ignored(*kind));
     let Ok(mut signals) = Signals::new(kinds) else { return };
     // The first one is that of the process.
     let _ = WATCHDOG.set(signals.handle());

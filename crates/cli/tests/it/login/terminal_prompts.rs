@@ -76,7 +76,7 @@ fn redirected_stdin_or_stderr_disables_the_prompt() {
 #[test]
 fn ctrl_c_at_a_prompt_restores_the_echo() {
     let server = start_protected_server(&[BASIC]);
-    for (options, prompt) in [("-u u", "assword"), ("", "User")] {
+    for (options, prompt) in [("-u u", "assword"), ("", "User"), ("-u u --ask-password", "assword")] {
         let mut terminal = run_in_terminal(options, &server.url("/x"));
         terminal.expect(prompt).expect("prompt appears");
         terminal.type_bytes(&[3]).expect("type Ctrl-C");
@@ -113,9 +113,16 @@ fn wait_for_prompt() -> (TempDir, String) {
 #[test]
 fn signal_or_timeout_at_a_prompt_restores_the_echo() {
     let server = start_protected_server(&[BASIC]);
-    for (signal, options, status) in
-        [("TERM", "", 143), ("HUP", "", 129), ("QUIT", "", 131), ("URG", "-m 2", 28)]
-    {
+    for (signal, options, status) in [
+        ("TERM", "", 143),
+        ("HUP", "", 129),
+        ("QUIT", "", 131),
+        ("URG", "-m 2", 28),
+        // This prompt comes before the first transfer.
+        ("TERM", "--ask-password", 143),
+        ("INT", "--ask-password", 130),
+        ("HUP", "--ask-password", 129),
+    ] {
         let (dir, wait) = wait_for_prompt();
         let kill = format!("({wait}; kill -{signal} $$) & exec \"$0\" --retry 0 {options} -u u \"$1\"");
         let echo = "stty -a | tr ' ;' '\\n\\n' | grep '^-*echo$'";
