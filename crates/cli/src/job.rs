@@ -62,7 +62,7 @@ use self::misplaced_verb::misplaced_verb_error;
 pub(crate) use self::misplaced_verb::unbuilt_verb_error;
 pub(crate) use self::private_file::is_open_to_others;
 pub(crate) use self::read_files::FileId;
-pub(crate) use self::transfer::{Output, SegmentUse, Transfer};
+pub(crate) use self::transfer::{DocumentPath, Output, SegmentUse, Transfer};
 pub(crate) use self::typed_url::{TypedUrls, complete_url, with_target_hint, with_typed_url_hint};
 use crate::error::usage_error;
 use crate::flags::{ContinueAt, FetchFlags, Format, GivenOptions};

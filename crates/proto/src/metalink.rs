@@ -1,10 +1,13 @@
 //! Reads Metalink documents (RFC 5854): files with their sizes, checksums and the places that have them.
 
 use quick_xml::events::{BytesStart, Event};
-use quick_xml::{Reader, XmlVersion};
+use quick_xml::name::{Namespace, ResolveResult};
+use quick_xml::{NsReader, XmlVersion};
 
 /// Maximum size of a document in bytes.
 pub const MAX_SIZE: usize = 4 * 1024 * 1024;
+/// The namespace of the elements (RFC 5854 §4.1).
+const NAMESPACE: &str = "urn:ietf:params:xml:ns:metalink";
 /// Maximum depth of elements.
 const MAX_DEPTH: usize = 16;
 /// Maximum number of files of a document.
@@ -70,7 +73,8 @@ impl std::fmt::Display for MetalinkError {
 
 impl std::error::Error for MetalinkError {}
 
-/// Reads a document. Entities other than the five of XML are not expanded, and documents with a DTD are rejected.
+/// Reads a document. Elements of other namespaces are skipped (RFC 5854 §6.3). Entities other than the five of XML are
+/// not expanded, and documents with a DTD are rejected.
 ///
 /// # Errors
 /// See [`MetalinkError`].
@@ -80,13 +84,17 @@ pub fn parse(document: &[u8]) -> Result<Vec<MetalinkFile>, MetalinkError> {
     }
     // XML may have other encodings; RFC 5854 documents are UTF-8 in practice.
     let text = str::from_utf8(document).map_err(|_| MetalinkError::Malformed)?;
-    let mut reader = Reader::from_str(text);
+    let mut reader = NsReader::from_str(text);
     let mut state = State::default();
     loop {
-        match reader.read_event().map_err(|_| MetalinkError::Malformed)? {
-            Event::Start(element) => state.start(&element)?,
+        let (namespace, event) = reader.read_resolved_event().map_err(|_| MetalinkError::Malformed)?;
+        // A document without a namespace is accepted, too.
+        let is_foreign =
+            !matches!(namespace, ResolveResult::Unbound | ResolveResult::Bound(Namespace(NAMESPACE)));
+        match event {
+            Event::Start(element) => state.start(&element, is_foreign)?,
             Event::Empty(element) => {
-                state.start(&element)?;
+                state.start(&element, is_foreign)?;
                 state.end()?;
             }
             Event::End(_) => state.end()?,
@@ -117,11 +125,12 @@ struct State {
 }
 
 impl State {
-    fn start(&mut self, element: &BytesStart<'_>) -> Result<(), MetalinkError> {
+    fn start(&mut self, element: &BytesStart<'_>, is_foreign: bool) -> Result<(), MetalinkError> {
         if self.path.len() == MAX_DEPTH {
             return Err(MetalinkError::LimitReached);
         }
-        let name = element.local_name().as_ref().to_owned();
+        // No element that is read has an empty name.
+        let name = if is_foreign { String::new() } else { element.local_name().as_ref().to_owned() };
         if self.path.is_empty() && name != "metalink" {
             return Err(MetalinkError::Malformed);
         }
@@ -275,6 +284,26 @@ mod tests {
     }
 
     #[test]
+    fn elements_of_other_namespaces_are_skipped() {
+        let document = r#"<m:metalink xmlns:m="urn:ietf:params:xml:ns:metalink" xmlns:x="urn:x">
+  <x:file name="other"><x:url>http://other.test/</x:url></x:file>
+  <m:file name="a">
+    <x:url>http://other.test/</x:url><x:hash type="sha-512">00</x:hash><x:size>7</x:size>
+    <x:file name="inner"><m:url>http://other.test/</m:url></x:file>
+    <url xmlns="urn:y">http://other.test/</url><unbound:url>http://other.test/</unbound:url>
+    <m:url>http://h/a</m:url>
+  </m:file>
+</m:metalink>"#;
+        let files = parse(document.as_bytes()).expect("a metalink");
+        let expected = MetalinkFile {
+            name: "a".to_owned(),
+            urls: vec!["http://h/a".to_owned()],
+            ..MetalinkFile::default()
+        };
+        assert_eq!(files, [expected]);
+    }
+
+    #[test]
     fn every_prefix_is_rejected_without_a_panic() {
         for end in 0..DOCUMENT.len() - 1 {
             assert!(parse(&DOCUMENT.as_bytes()[..end]).is_err(), "{end}");
@@ -302,6 +331,11 @@ mod tests {
             ("<metalink/>", MetalinkError::NoFile),
             ("", MetalinkError::NoFile),
             ("not XML", MetalinkError::NoFile),
+            // Version 3 of the format is another one.
+            (
+                "<metalink version=\"3.0\" xmlns=\"http://www.metalinker.org/\"><files/></metalink>",
+                MetalinkError::Malformed,
+            ),
         ] {
             assert_eq!(parse(document.as_bytes()), Err(error), "{}", &document[..document.len().min(60)]);
         }

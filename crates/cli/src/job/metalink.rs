@@ -3,14 +3,14 @@
 use std::fs::File;
 use std::io;
 use std::num::NonZeroU64;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fetch_url::output::{Algorithm, safe_name};
 use fetch_url::{Checksum, Code, Error, Phase};
 use fetch_url_proto::metalink::{self, MetalinkError, MetalinkFile, MetalinkPieces};
 
 use super::option_file::read_at_most;
-use super::transfer::{Output, Transfer};
+use super::transfer::{DocumentPath, Output, Transfer};
 use crate::error::usage_error;
 use crate::flags::FetchFlags;
 
@@ -69,9 +69,10 @@ fn transfer(file: MetalinkFile, directory: Option<&Path>) -> Result<Transfer, St
     })?;
     let checksum = checksum(&file)?;
     let has_unusable_checksum = checksum.is_none() && !(file.hashes.is_empty() && file.pieces.is_empty());
-    let path = directory.map_or_else(|| path.clone(), |directory| directory.join(&path));
+    let directory = directory.unwrap_or(Path::new(""));
     let mut urls = file.urls.into_iter();
-    let mut transfer = Transfer::new(urls.next().unwrap_or_default(), Output::File(path));
+    let mut transfer = Transfer::new(urls.next().unwrap_or_default(), Output::File(directory.join(&path)));
+    transfer.document_path = Some(DocumentPath { directory: directory.to_owned(), path });
     (transfer.alternatives, transfer.checksum) = (urls.collect(), checksum);
     (transfer.size, transfer.is_from_document) = (file.size, true);
     transfer.has_unusable_checksum = has_unusable_checksum;
@@ -80,12 +81,12 @@ fn transfer(file: MetalinkFile, directory: Option<&Path>) -> Result<Transfer, St
 
 /// Returns the relative path of a name, each of whose parts is sanitised, or `None` if it leads out of its directory (RFC
 /// 5854 §4.1.2.1).
-fn safe_path(name: &str) -> Option<PathBuf> {
+fn safe_path(name: &str) -> Option<String> {
     let part = |part: &str| {
         let is_name = !matches!(part, "" | "." | "..") && !part.contains('\\');
         is_name.then(|| safe_name(part.as_bytes()))?
     };
-    name.split('/').map(part).collect()
+    name.split('/').map(part).collect::<Option<Vec<String>>>().map(|parts| parts.join("/"))
 }
 
 /// Returns the checksum of the strongest algorithm, or without one that of the pieces. An invalid checksum is an error,
@@ -130,7 +131,7 @@ mod tests {
             ("..\\a", None),
             ("", None),
         ] {
-            assert_eq!(safe_path(name), path.map(PathBuf::from), "{name}");
+            assert_eq!(safe_path(name), path.map(str::to_owned), "{name}");
         }
     }
 }

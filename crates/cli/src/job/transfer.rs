@@ -36,6 +36,8 @@ pub(crate) struct Transfer {
     pub(crate) is_metalink: bool,
     /// A document has chosen the URL: no login and no headers of the user are sent to it.
     pub(crate) is_from_document: bool,
+    /// The path that a Metalink document has chosen.
+    pub(crate) document_path: Option<DocumentPath>,
     /// The size that a document states, in bytes.
     pub(crate) size: Option<u64>,
     /// The id of the lease, if the transfer is a line of a queue.
@@ -64,6 +66,7 @@ impl Transfer {
             is_pattern: false,
             is_metalink: false,
             is_from_document: false,
+            document_path: None,
             size: None,
             lease: None,
             alternatives: Vec::new(),
@@ -91,6 +94,14 @@ impl Transfer {
     pub(crate) fn is_page_link(&self) -> bool {
         self.entry.as_ref().is_some_and(|entry| entry.is_page_link())
     }
+}
+
+/// A path below the directory of the output, on which no symbolic link is followed.
+#[derive(Clone, Debug)]
+pub(crate) struct DocumentPath {
+    pub(crate) directory: PathBuf,
+    /// The names of directories and that of the file, separated by slashes.
+    pub(crate) path: String,
 }
 
 /// The destination of an object.

@@ -1,10 +1,12 @@
 //! Chooses the output of a transfer: its file name, whether it must be fetched, and the sink. The file name is chosen before
 //! the request, or after the response if the server names the file (`-J`).
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
 use fetch_url::internal::Descriptor;
+use fetch_url::mirror::DirHandle;
 use fetch_url::output::{FileOptions, FileSink, Sink, file_name, safe_name};
 use fetch_url::url::Url;
 use fetch_url::{Code, Error, Phase, Response};
@@ -13,7 +15,7 @@ use super::context::Run;
 use super::directories::make_directory;
 use super::output_paths::Reserved;
 use crate::error::{no_object_error, usage_error};
-use crate::job::{Output, Transfer};
+use crate::job::{DocumentPath, Output, Transfer};
 use crate::render::stdio::stdout_file;
 use crate::render::terminal::TerminalWriter;
 use crate::report::TransferReport;
@@ -71,7 +73,12 @@ pub(super) fn reserve(path: &Path, number: usize, transfer: &Transfer, run: &Run
     if transfer.entry.is_some() {
         return run.output_paths.check_not_program_file(path).map(|()| Reserved::First);
     }
-    make_parent(path, run)?;
+    // Paths are compared by their directories, which must exist.
+    match &transfer.document_path {
+        Some(_) if !run.options.create_dirs || run.options.is_dry_run => {}
+        Some(document_path) => document_directory(document_path).map(drop)?,
+        None => make_parent(path, run)?,
+    }
     // The queue reserves the files of its lines for all workers, and gives the file of a failed line to another one.
     if !run.has_several_outputs() || transfer.lease.is_some() {
         return run.output_paths.check_not_program_file(path).map(|()| Reserved::First);
@@ -115,7 +122,23 @@ pub(super) fn open(path: &Path, kept: u64, transfer: &Transfer, run: &Run) -> Re
         let listed_time = entry.modified.filter(|_| entry.uncertain_kind.is_none());
         return FileSink::open_beneath(&directory, name, options.listed_time(listed_time));
     }
+    if let Some(document_path) = &transfer.document_path {
+        if let Some(error) = missing_parent(path).filter(|_| !run.options.create_dirs) {
+            return Err(error);
+        }
+        // With `--keep-both`, the name may have a number.
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        return FileSink::open_beneath(&document_directory(document_path)?, name, options);
+    }
     open_file(path, transfer, options, run)
+}
+
+/// Opens the directory of a path that a document has chosen, without following links below the directory of the output.
+/// Creates it if it is missing.
+fn document_directory(document_path: &DocumentPath) -> Result<DirHandle, Error> {
+    make_directory(&document_path.directory)?;
+    let parent = document_path.path.rsplit_once('/').map_or("", |(parent, _)| parent);
+    DirHandle::open_or_create(&document_path.directory, parent)
 }
 
 /// Fails if `path` is a device, a FIFO or a socket, or a link to one: it would not keep the object.

@@ -35,6 +35,59 @@ fn start_mirror() -> HttpServer {
     })
 }
 
+/// A document cannot create the link, but the user may have one.
+#[test]
+fn link_below_the_output_directory_is_not_followed() {
+    let mirror = start_mirror();
+    for (name, link) in [("up/victim", "up"), ("up/new/f", "up"), ("sub/up/victim", "sub/up")] {
+        for options in ["", "--create-dirs", "--create-dirs --keep-both"] {
+            let dir = temp_dir();
+            fs::create_dir_all(dir.path().join("out/sub")).expect("a directory");
+            fs::write(dir.path().join("victim"), "mine").expect("a file");
+            std::os::unix::fs::symlink(dir.path(), dir.path().join("out").join(link)).expect("a link");
+            let text = document(&file(name, "", &[mirror.url("/abc")]));
+            fs::write(dir.path().join("x.meta4"), text).expect("a file");
+            let given = ["--output-dir", "out", "--metalink", "x.meta4"].into_iter();
+            run_fetch_url_in(dir.path(), given.chain(options.split_whitespace())).assert_exit(23);
+            assert_eq!(read_text_file(dir.path(), "victim"), "mine", "{name} {options}");
+            assert_eq!(entry_names(dir.path()), ["out", "victim", "x.meta4"], "{name} {options}");
+        }
+    }
+}
+
+#[test]
+fn directory_of_a_document_must_exist_without_create_dirs() {
+    let (mirror, dir) = (start_mirror(), temp_dir());
+    let two = file("sub/a", "", &[mirror.url("/abc")]) + &file("b", "", &[mirror.url("/abc")]);
+    fs::write(dir.path().join("x.meta4"), document(&two)).expect("a file");
+    let result = run_fetch_url_in(dir.path(), ["--metalink", "x.meta4"]);
+    result.assert_exit(23).assert_stderr_contains("--create-dirs");
+    assert_eq!(entry_names(dir.path()), ["b", "x.meta4"]);
+    let again = ["--keep-both", "--create-dirs", "--metalink", "x.meta4"];
+    run_fetch_url_in(dir.path(), again).assert_exit(0);
+    run_fetch_url_in(dir.path(), again).assert_exit(0);
+    assert_eq!(entry_names(dir.path()), ["b", "b.1", "b.2", "sub", "x.meta4"]);
+    assert_eq!(entry_names(&dir.path().join("sub")), ["a", "a.1"]);
+}
+
+/// The reservation must find the path although its directory did not exist before.
+#[test]
+fn two_files_of_one_name_in_a_new_directory_are_a_conflict() {
+    let mirror = start_mirror();
+    let one = |url: &str| file("sub/a", "", &[mirror.url(url)]);
+    for options in ["", "-Z", "--keep-both", "--keep-both -Z"] {
+        let dir = temp_dir();
+        let text = document(&(one("/abc") + &one("/other")));
+        fs::write(dir.path().join("x.meta4"), text).expect("a file");
+        let given = ["--create-dirs", "--metalink", "x.meta4"].into_iter().chain(options.split_whitespace());
+        let result = run_fetch_url_in(dir.path(), given);
+        let keeps_both = options.starts_with("--keep-both");
+        result.assert_exit(if keeps_both { 0 } else { 2 });
+        let expected: &[&str] = if keeps_both { &["a", "a.1"] } else { &["a"] };
+        assert_eq!(entry_names(&dir.path().join("sub")), expected, "{options}: {}", result.stderr);
+    }
+}
+
 #[test]
 fn places_are_tried_in_order_until_checksum_and_size_are_right() {
     let mirror = start_mirror();
