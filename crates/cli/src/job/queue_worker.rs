@@ -54,7 +54,7 @@ impl QueueWorker {
             location,
             login: RefCell::new(login),
             options,
-            rest: Output::Named { directory: directory.clone(), by_server: false },
+            rest: Output::Named { directory: directory.clone(), by_server: false, kept_name: None },
             directory,
             creates_directory: fetch.create_dirs,
             max_tries: flags.max_tries,

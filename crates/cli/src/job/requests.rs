@@ -35,6 +35,9 @@ impl FetchOptions {
         if transfer.is_metalink {
             return self.for_metalink_document().request(&transfer.url, next);
         }
+        if transfer.is_condition_met && self.condition.is_some() {
+            return Self { condition: None, ..self.clone() }.request_for(transfer, next);
+        }
         if !transfer.is_from_document {
             return self.request_with_upload(&transfer.url, transfer.upload.as_ref(), next);
         }

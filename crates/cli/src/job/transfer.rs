@@ -1,5 +1,6 @@
 //! Transfers: URLs and their outputs.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,6 +46,8 @@ pub(crate) struct Transfer {
     /// Other URLs of the same object, tried in order.
     pub(crate) alternatives: Vec<String>,
     pub(crate) segment_use: SegmentUse,
+    /// An earlier attempt has received the object, so the condition of `-z` holds and is not sent again.
+    pub(crate) is_condition_met: bool,
     /// The required checksum.
     pub(crate) checksum: Option<Checksum>,
     /// A document has checksums of the object, but none that can be verified.
@@ -71,6 +74,7 @@ impl Transfer {
             lease: None,
             alternatives: Vec::new(),
             segment_use: SegmentUse::AllServers,
+            is_condition_met: false,
             checksum: None,
             has_unusable_checksum: false,
             upload: None,
@@ -112,6 +116,8 @@ pub(crate) enum Output {
     Named {
         directory: PathBuf,
         by_server: bool,
+        /// The name of the file in an earlier attempt to fetch the object.
+        kept_name: Option<OsString>,
     },
     /// Standard output; explicit if `-o -` was given.
     Stdout {
@@ -184,7 +190,7 @@ fn outputs(flags: &FetchFlags, given: &GivenOptions) -> Vec<Output> {
 
 pub(super) fn named(flags: &FetchFlags) -> Output {
     let directory = flags.output_dir.clone().unwrap_or_default();
-    Output::Named { directory, by_server: flags.remote_header_name }
+    Output::Named { directory, by_server: flags.remote_header_name, kept_name: None }
 }
 
 fn file(flags: &FetchFlags, path: &Path) -> Output {

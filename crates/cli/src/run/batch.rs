@@ -144,9 +144,10 @@ impl Batch {
         while let Some(failed) =
             error.as_ref().filter(|error| may_try_alternative(error) && !report.has_written_to_stream)
         {
-            let again =
-                copies::attempt_with_fewer_sources(last.as_ref().unwrap_or(&transfer), failed, &report);
-            let Some(other) = again.or_else(|| further.as_mut()?.pop_front()) else { break };
+            let earlier = last.as_ref().unwrap_or(&transfer);
+            let again = copies::attempt_with_fewer_sources(earlier, failed, &report);
+            let Some(next) = again.or_else(|| further.as_mut()?.pop_front()) else { break };
+            let other = copies::following(next, earlier, &report);
             if self.run.log.prints_notes {
                 self.run.progress.suspend_while(|| render::print_alternative(failed, &report, &other.url));
             }

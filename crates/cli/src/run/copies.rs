@@ -1,22 +1,26 @@
 //! The other URLs of an object: the alternatives that the user or a document names, and the duplicates of its server.
 
 use std::collections::VecDeque;
+use std::path::Path;
 
 use fetch_url::news::UpcomingUrls;
 use fetch_url::{Code, Error, Meta, Request, http};
 
 use super::context::Run;
-use crate::job::{SegmentUse, Transfer};
+use crate::job::{Output, SegmentUse, Transfer};
 use crate::report::TransferReport;
 
-/// Returns the requests for the copies of the object of `transfer`, whose metadata is `meta`. Invalid URLs are left out;
-/// they fail when they are tried alone.
+/// Returns the requests for the copies of the object of `transfer`, whose metadata is `meta`, without the condition that it
+/// has met. Invalid URLs are left out; they fail when they are tried alone.
 pub(super) fn requests(transfer: &Transfer, meta: &Meta, run: &Run) -> Vec<Request> {
     let others = match transfer.segment_use {
         SegmentUse::AllServers => others(transfer, Some(meta), run),
         _ => Vec::new(),
     };
-    let request = |other: Transfer| run.options.request_for(&other, UpcomingUrls::default()).ok();
+    let request = |other: Transfer| {
+        let other = Transfer { is_condition_met: true, ..other };
+        run.options.request_for(&other, UpcomingUrls::default()).ok()
+    };
     others.into_iter().filter_map(request).collect()
 }
 
@@ -72,6 +76,20 @@ fn alone(transfer: &Transfer, url: &str) -> Transfer {
         segment_use: SegmentUse::OneServer,
         ..transfer.clone()
     }
+}
+
+/// Returns `next` as the attempt after `last`, whose results are in `report`. It keeps the name of the file. If the object was
+/// received, its server has compared the date of `-z`.
+pub(super) fn following(next: Transfer, last: &Transfer, report: &TransferReport) -> Transfer {
+    let is_received = report.meta.as_deref().is_some_and(|meta| !is_error(meta));
+    let mut next = Transfer { is_condition_met: last.is_condition_met || is_received, ..next };
+    if let (Output::Named { kept_name, .. }, Output::Named { kept_name: earlier, .. }) =
+        (&mut next.output, &last.output)
+    {
+        let name = report.file.as_deref().and_then(Path::file_name);
+        *kept_name = earlier.clone().or_else(|| name.map(ToOwned::to_owned));
+    }
+    next
 }
 
 /// Returns `true` for metadata of a response with an HTTP error, whose content is not the object.

@@ -12,10 +12,11 @@ use fetch_url::{ByteRange, Code, Content, Error, Meta, PrecedingBytes, Request};
 use fetch_url_proto::text::sanitise;
 
 use super::context::Run;
-use super::output;
+use super::{header_files, output};
 use crate::flags::Format;
 use crate::job::Transfer;
 use crate::render;
+use crate::report::TransferReport;
 
 /// The number of bytes at the end of the file that are requested first.
 const TAIL_LENGTH: u64 = 64;
@@ -160,6 +161,18 @@ fn is_plain_get(request: &Request) -> bool {
     request
         .extra::<HttpOptions>()
         .is_none_or(|options| options.method.as_ref().is_none_or(is_get) && options.body.is_none())
+}
+
+/// Records that the existing file is the complete object.
+pub(super) fn keep_complete(
+    meta: Box<Meta>,
+    transfer: &Transfer,
+    run: &Run,
+    report: &mut TransferReport,
+) -> Result<(), Error> {
+    header_files::save_etag(transfer, Some(&meta), report.number, run)?;
+    (report.meta, report.is_skipped) = (Some(meta), true);
+    Ok(())
 }
 
 /// Opens the output again to replace the existing file, of which no byte is kept.

@@ -7,6 +7,7 @@ use std::path::Path;
 use fetch_url::{Code, Error, Meta, Phase};
 
 use super::context::Run;
+use crate::job::Transfer;
 use crate::render;
 use crate::render::terminal::sanitise_text;
 use crate::render::written_file::{is_stdout, open_written};
@@ -37,9 +38,15 @@ fn write_dumped(path: &Path, dumped: &mut Option<File>, text: &[u8]) -> io::Resu
 }
 
 /// Writes the ETag of a saved object to the file of `--etag-save`. Without an ETag, the file is emptied, so that the next
-/// run fetches the object.
-pub(super) fn save_etag(meta: Option<&Meta>, number: usize, run: &Run) -> Result<(), Error> {
+/// run fetches the object. That of a duplicate is not stored: it means nothing to the server of the URL (RFC 9110 §8.8.3).
+pub(super) fn save_etag(
+    transfer: &Transfer,
+    meta: Option<&Meta>,
+    number: usize,
+    run: &Run,
+) -> Result<(), Error> {
     let Some(path) = &run.options.etag_save else { return Ok(()) };
+    let meta = meta.filter(|_| !transfer.is_from_document);
     let field = meta.and_then(|meta| meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag")));
     let text = field.map_or_else(Vec::new, |(_, value)| [&value[..], b"\n"].concat());
     if is_stdout(path) {

@@ -37,7 +37,10 @@ pub(super) fn path_before_response(
 fn path_of(transfer: &Transfer, url: &Url<'_>, run: &Run) -> Result<Option<PathBuf>, Error> {
     match &transfer.output {
         Output::File(path) => Ok(Some(path.clone())),
-        Output::Named { directory, by_server: false } => Ok(Some(directory.join(name_of(url)?))),
+        Output::Named { directory, by_server: false, kept_name: Some(name) } => {
+            Ok(Some(directory.join(name)))
+        }
+        Output::Named { directory, by_server: false, .. } => Ok(Some(directory.join(name_of(url)?))),
         Output::Named { by_server: true, .. } if run.options.resume => {
             Err(usage_error("-J cannot be combined with -C -: the name is known only after the response"))
         }
@@ -207,11 +210,13 @@ fn open_as_suggested(
     number: usize,
     run: &Run,
 ) -> Result<(PathBuf, FileSink), Error> {
-    let Output::Named { directory, .. } = &transfer.output else { return Err(usage_error("-J needs -O")) };
-    let suggested = response.meta.suggested_name.as_deref().and_then(safe_name);
-    let name = match suggested {
+    let Output::Named { directory, kept_name, .. } = &transfer.output else {
+        return Err(usage_error("-J needs -O"));
+    };
+    let suggested = response.meta.suggested_name.as_deref().and_then(safe_name).map(OsString::from);
+    let name = match kept_name.clone().or(suggested) {
         Some(name) => name,
-        None => name_of(&response.meta.url)?,
+        None => name_of(&response.meta.url)?.into(),
     };
     let path = directory.join(name);
     make_parent(&path, run)?;

@@ -89,7 +89,9 @@ async fn run_stages(
         && file.as_ref().is_some_and(|file| file.kept_bytes() > 0 && run.options.file_options.keep_bytes == 0)
     {
         match existing_file::compare(path, &request, transfer, run).await? {
-            ExistingFile::Complete(meta) if expected.is_none() => return keep_complete(meta, run, report),
+            ExistingFile::Complete(meta) if expected.is_none() => {
+                return existing_file::keep_complete(meta, transfer, run, report);
+            }
             ExistingFile::Start(start) => resume = Some(start),
             _ => file = existing_file::reopen(file, path, transfer, run)?,
         }
@@ -152,13 +154,6 @@ async fn lock_stream(
 ) -> Option<OwnedMutexGuard<()>> {
     let path = path.filter(|_| run.parallel > 1 && file.is_some_and(FileSink::is_device))?;
     run.stream_locks.lock(path, permit.as_deref()).await
-}
-
-/// Records that the existing file is the complete object.
-fn keep_complete(meta: Box<Meta>, run: &Run, report: &mut TransferReport) -> Result<(), Error> {
-    header_files::save_etag(Some(&meta), report.number, run)?;
-    (report.meta, report.is_skipped) = (Some(meta), true);
-    Ok(())
 }
 
 /// Returns `true` and records the target if a redirect shows that a mirror must not save this response: a page was
@@ -304,7 +299,7 @@ async fn save_response(
         report.meta = Some(meta);
     }
     notes::print_notes(&receipt, run, is_read_now);
-    header_files::save_etag(report.meta.as_deref(), report.number, run)?;
+    header_files::save_etag(transfer, report.meta.as_deref(), report.number, run)?;
     report.receipt = Some(receipt);
     refusal.filter(|_| run.options.fails_with_body).map_or(Ok(()), Err)
 }
@@ -347,7 +342,7 @@ async fn fetch_in_segments(
     progress.finish(saved.as_ref().ok().and(report.file.as_deref()).filter(|_| prints_each_file(run)));
     let receipt = saved?;
     notes::print_notes(&receipt, run, false);
-    header_files::save_etag(report.meta.as_deref(), report.number, run)?;
+    header_files::save_etag(transfer, report.meta.as_deref(), report.number, run)?;
     report.receipt = Some(receipt);
     Ok(None)
 }

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::{
-    http_server, read_text_file, run_fetch_url_in, run_shell, spawn_fetch_url, temp_dir, wait_for_exit,
-    write_file,
+    entry_names, http_server, read_text_file, run_fetch_url_in, run_shell, spawn_fetch_url, temp_dir,
+    wait_for_exit, write_file,
 };
 use fetch_url_tests::{HttpResponse, HttpServer};
 
@@ -137,4 +137,119 @@ fn objects_of_parallel_transfers_are_not_mixed_in_a_fifo() {
 /// Opens a FIFO for both directions, which does not wait for a writer.
 fn open_fifo(path: &Path) -> File {
     File::options().read(true).write(true).open(path).expect("a FIFO")
+}
+
+/// Serves `/a/x` cut, or with status 404 at `/gone/x`, and names `/b/Makefile` as a duplicate, which is older.
+fn start_server_with_duplicate() -> HttpServer {
+    http_server(|request| {
+        let path = request.path();
+        let link = "</b/Makefile>; rel=duplicate";
+        let modified = |date| HttpResponse::new(200).header("Last-Modified", date);
+        match path.as_str() {
+            "/a/x" => modified("Sun, 01 Jan 2017 00:00:00 GMT")
+                .header("Link", link)
+                .header("ETag", "\"a\"")
+                .body("whole")
+                .cut_body_at(2)
+                .then_close(),
+            "/gone/x" => HttpResponse::new(404).header("Link", link).body("no"),
+            _ if request.header("if-modified-since").is_some() => HttpResponse::new(304),
+            _ => modified("Fri, 01 Jan 2010 00:00:00 GMT").header("ETag", "\"b\"").body("whole"),
+        }
+    })
+}
+
+/// The name comes from the URL that the user gave. The server must not choose a file that is replaced.
+#[test]
+fn file_is_named_after_the_first_url_of_the_object() {
+    let server = start_server_with_duplicate();
+    for path in ["/a/x", "/gone/x"] {
+        for options in ["-O", "--remote-name-all", "-O --segments 2", "-O -C -", "-O --skip-existing"] {
+            let dir = temp_dir();
+            write_file(dir.path(), "Makefile", "mine");
+            let arguments = ["--metalink-over-http", "--retry", "0"].into_iter().chain(options.split(' '));
+            run_fetch_url_in(dir.path(), arguments.chain([&*server.url(path)])).assert_exit(0);
+            assert_eq!(read_text_file(dir.path(), "x"), "whole", "{path} {options}");
+            assert_eq!(read_text_file(dir.path(), "Makefile"), "mine", "{path} {options}");
+            assert_eq!(entry_names(dir.path()), ["Makefile", "x"], "{path} {options}");
+        }
+        let dir = temp_dir();
+        write_file(dir.path(), "list", &format!("{} {}\n", server.url(path), server.url("/b/Makefile")));
+        let list = ["--input-file", "list", "--remote-name-all", "--retry", "0"];
+        run_fetch_url_in(dir.path(), list).assert_exit(0);
+        assert_eq!(entry_names(dir.path()), ["list", "x"], "{path}");
+    }
+}
+
+/// With `-J`, the name of the first attempt is kept, and no file is replaced.
+#[test]
+fn name_that_the_server_chose_is_kept_for_its_duplicate() {
+    let server = http_server(|request| {
+        let named = |name| {
+            HttpResponse::new(200).header("Content-Disposition", format!("attachment; filename={name}"))
+        };
+        match request.path().as_str() {
+            "/a" => {
+                named("first").header("Link", "</b>; rel=duplicate").body("whole").cut_body_at(2).then_close()
+            }
+            "/gone" => HttpResponse::new(404).header("Link", "</b>; rel=duplicate"),
+            _ => named("second").body("whole"),
+        }
+    });
+    for (path, name) in [("/a", "first"), ("/gone", "second")] {
+        let dir = temp_dir();
+        let arguments = ["-O", "-J", "--metalink-over-http", "--retry", "0", &server.url(path)];
+        run_fetch_url_in(dir.path(), arguments).assert_exit(0);
+        assert_eq!(entry_names(dir.path()), [name]);
+        write_file(dir.path(), name, "mine");
+        run_fetch_url_in(dir.path(), arguments).assert_exit(2);
+        assert_eq!(read_text_file(dir.path(), name), "mine");
+    }
+    // The name of a later attempt than the first is kept, too.
+    let dir = temp_dir();
+    write_file(
+        dir.path(),
+        "list",
+        &format!("{} {} {}\n", server.url("/gone"), server.url("/a"), server.url("/b")),
+    );
+    let list = ["--input-file", "list", "-J", "--remote-name-all", "--retry", "0"];
+    run_fetch_url_in(dir.path(), list).assert_exit(0);
+    assert_eq!(entry_names(dir.path()), ["first", "list"]);
+}
+
+/// The object was modified after the date, as its server has said; its copy has another time.
+#[test]
+fn copy_is_requested_without_the_condition_that_the_object_has_met() {
+    let server = start_server_with_duplicate();
+    let dir = temp_dir();
+    write_file(dir.path(), "f", "old");
+    let date = ["-z", "2015-01-01", "--retry", "0"];
+    let document = ["--metalink-over-http", "-o", "f", &server.url("/a/x")];
+    run_fetch_url_in(dir.path(), date.into_iter().chain(document)).assert_exit(0);
+    assert_eq!(read_text_file(dir.path(), "f"), "whole");
+    write_file(dir.path(), "list", &format!("{} {}\tg\n", server.url("/a/x"), server.url("/b/x")));
+    run_fetch_url_in(dir.path(), date.into_iter().chain(["--input-file", "list"])).assert_exit(0);
+    assert_eq!(read_text_file(dir.path(), "g"), "whole");
+    // The object may have been received in a later attempt than the first.
+    let chain = format!("{} {} {}\ti\n", server.url("/gone/x"), server.url("/a/x"), server.url("/b/x"));
+    write_file(dir.path(), "list", &chain);
+    run_fetch_url_in(dir.path(), date.into_iter().chain(["--input-file", "list"])).assert_exit(0);
+    assert_eq!(read_text_file(dir.path(), "i"), "whole");
+    // Nothing is known of an object whose server does not have it.
+    write_file(dir.path(), "list", &format!("{} {}\th\n", server.url("/gone/x"), server.url("/b/x")));
+    run_fetch_url_in(dir.path(), date.into_iter().chain(["--input-file", "list"])).assert_exit(0);
+    assert_eq!(entry_names(dir.path()), ["f", "g", "i", "list"]);
+}
+
+/// It would mean another version to the server of the URL (RFC 9110 §8.8.3).
+#[test]
+fn etag_of_a_duplicate_is_not_saved() {
+    let server = start_server_with_duplicate();
+    let dir = temp_dir();
+    let arguments = ["--metalink-over-http", "--etag-save", "tag", "-o", "f", "--retry", "0"];
+    run_fetch_url_in(dir.path(), arguments.into_iter().chain([&*server.url("/a/x")])).assert_exit(0);
+    assert_eq!(
+        (read_text_file(dir.path(), "f"), read_text_file(dir.path(), "tag")),
+        ("whole".into(), String::new())
+    );
 }
