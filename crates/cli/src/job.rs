@@ -124,6 +124,8 @@ pub(crate) struct FetchOptions {
     pub(crate) create_dirs: bool,
     /// Prints what would be done and writes nothing.
     pub(crate) is_dry_run: bool,
+    /// Every URL is a directory (`--list`).
+    pub(crate) force_listing: bool,
     /// The directory of the files of Metalink documents.
     pub(crate) output_dir: Option<PathBuf>,
     /// Uses the duplicate URLs (RFC 6249) and the digest in the header fields of a response.
@@ -307,6 +309,7 @@ impl FetchOptions {
             segments: if is_plain && flags.limit_rate.is_none() { flags.segments } else { 1 },
             create_dirs: flags.create_dirs,
             is_dry_run: flags.batch.dry_run,
+            force_listing: flags.list,
             output_dir: flags.output_dir.clone(),
             uses_duplicates: flags.batch.metalink_over_http,
             only_reads,

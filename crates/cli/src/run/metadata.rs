@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use fetch_url::url::Url;
-use fetch_url::{Code, Content, Error, Meta, Phase, Request};
+use fetch_url::{Code, Content, Error, Meta, Phase, Request, Response};
 
 use super::context::Run;
 use super::failures::may_try_alternative;
+use crate::flags::Format;
 use crate::job::Transfer;
 
 /// Requests the metadata of an object. An error that may refuse only HEAD is retried once, and no longer after such a
@@ -72,6 +73,18 @@ pub(super) fn reject_listing(content: &Content, transfer: &Transfer) -> Result<(
         }
         _ => Ok(()),
     }
+}
+
+/// Rejects an object in place of a directory (`--list`). A listing as received, and the content of an error response, are
+/// bodies, too.
+pub(super) fn reject_object(response: &Response, run: &Run) -> Result<(), Error> {
+    let is_object = matches!(response.content, Content::Body(_)) && run.options.format != Format::Raw;
+    let is_error = response.meta.status.is_some_and(|status| status >= 400);
+    if !run.options.force_listing || !is_object || is_error {
+        return Ok(());
+    }
+    let error = Error::new(Code::NotFound, Phase::Reply, "it is not a directory");
+    Err(error.with_url(&response.meta.url))
 }
 
 /// Returns scheme, host and port of an HTTP URL.

@@ -13,7 +13,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::context::Run;
 use super::existing_file::{self, ExistingFile};
-use super::metadata::{check_kind, may_be_available, reject_listing, request_metadata};
+use super::metadata::{check_kind, may_be_available, reject_listing, reject_object, request_metadata};
 use super::output_format::with_output_format;
 use super::output_paths::Reserved;
 use super::refused_response::reject_error;
@@ -114,6 +114,7 @@ async fn run_stages(
         response.content = Content::Unchanged;
         notes::note_unreadable_date(transfer, run);
     }
+    reject_object(&response, run)?;
     document_metadata::check_size(transfer, &response.meta)?;
     if record_redirect(transfer, &response.meta, report) {
         return Ok(());

@@ -258,3 +258,19 @@ fn range_of_a_directory_exits_33_and_prints_nothing() {
     // -I prints metadata, which have no range.
     run_fetch_url(["-I", "-r", "0-3", &url]).assert_exit(0);
 }
+
+#[test]
+fn object_is_no_directory_with_list() {
+    let dir = temp_dir();
+    fs::write(dir.path().join("f"), "object").expect("a file");
+    let url = |name: &str| format!("file://{}/{name}", dir.path().display());
+    let result = run_fetch_url(["--list", &url("f")]);
+    result.assert_exit(78).assert_stderr_contains("it is not a directory");
+    assert!(result.stdout.is_empty());
+    run_fetch_url_in(dir.path(), ["--list", "-o", "out", &url("f")]).assert_exit(78);
+    assert!(!dir.path().join("out").exists());
+    for options in [&["--list"][..], &["--list", "--format", "raw"], &["--list", "--format", "json"]] {
+        let result = run_fetch_url(options.iter().copied().chain([&*url("")]));
+        assert!(result.assert_exit(0).stdout_text().contains('f'), "{options:?}");
+    }
+}

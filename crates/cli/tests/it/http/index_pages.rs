@@ -182,6 +182,17 @@ fn control_characters_in_names_are_sanitised() {
 }
 
 #[test]
+fn error_page_in_place_of_a_directory_is_written_only_on_request() {
+    let server = http_server(|_| HttpResponse::new(500).header("Content-Type", "text/html").body("why not"));
+    for (options, exit, text) in
+        [("--retry 0", 22, ""), ("--fail-with-body --retry 0", 22, "why not"), ("--no-fail", 0, "why not")]
+    {
+        let result = run_fetch_url(["--list", &server.url("/")].into_iter().chain(options.split(' ')));
+        assert_eq!(result.assert_exit(exit).stdout_text(), text, "{options}");
+    }
+}
+
+#[test]
 fn redirected_page_resolves_entries_at_its_final_url() {
     let server = start_index_server(NGINX_PAGE);
     // The URL without its trailing slash is redirected; entry URLs are resolved against the final URL.
