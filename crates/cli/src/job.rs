@@ -46,7 +46,7 @@ use std::time::Duration;
 use fetch_url::ftp::FtpOptions;
 use fetch_url::gopher::GopherOptions;
 use fetch_url::http::{CookieJar, HttpOptions};
-use fetch_url::internal::HostLimiter;
+use fetch_url::internal::{HostLimiter, check_permanent_name};
 use fetch_url::news::NewsOptions;
 use fetch_url::output::FileOptions;
 use fetch_url::{ByteRange, Condition, Error, Fetcher};
@@ -220,6 +220,7 @@ impl Invocation {
         side_files.extend(write_out.iter().flat_map(WriteOut::files));
         let read_files = read_files::read_files(flags);
         read_files::check_written(flags, &side_files, &read_files)?;
+        side_files.iter().try_for_each(|path| check_permanent_name(path))?;
         let count = (input.is_none() && !transfers.is_empty()).then_some(transfers.len());
         Ok(Self {
             fetcher: fetcher(flags)?,

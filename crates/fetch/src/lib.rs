@@ -218,6 +218,7 @@ pub mod internal {
     pub use crate::redirect::{redirect_target, shown_url};
     pub use crate::sink::descriptor::Descriptor;
     pub use crate::sink::device::open_direct;
+    pub use crate::sink::part_paths::check_permanent_name;
     pub use crate::sink::private::write_private;
     pub use crate::tree::fold_case;
 }

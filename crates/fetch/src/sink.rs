@@ -24,7 +24,7 @@ mod open_part;
 pub(crate) mod output_directory;
 mod ownership;
 mod part;
-mod part_paths;
+pub(crate) mod part_paths;
 pub(crate) mod private;
 pub(crate) mod saved_file;
 mod state;

@@ -24,6 +24,17 @@ const MAX_NAME: usize = 255;
 /// The number of hexadecimal digits of the digest in a shortened name.
 const DIGEST_DIGITS: usize = 16;
 
+/// Fails with [`Code::Usage`] if `path` has the name of a temporary file.
+pub fn check_permanent_name(path: &Path) -> Result<(), Error> {
+    let name = path.file_name().unwrap_or_default();
+    if !is_temporary_name(name.as_bytes()) {
+        return Ok(());
+    }
+    let detail = format!("{}: this name is reserved for temporary files", path.display());
+    let hint = format!("names must not end in {PART_SUFFIX}, {STATE_SUFFIX} or {NEW_SUFFIX}");
+    Err(Error::new(Code::Usage, Phase::Deliver, detail).with_hint(hint))
+}
+
 /// The paths of the final file and of its temporary files.
 #[derive(Clone, Debug)]
 pub(super) struct PartPaths {
@@ -38,12 +49,7 @@ pub(super) struct PartPaths {
 impl PartPaths {
     /// Returns the paths for `target`. Fails if `target` has the name of a temporary file.
     pub(super) fn of(target: &Path) -> Result<Self, Error> {
-        let name = target.file_name().unwrap_or_default();
-        if is_temporary_name(name.as_bytes()) {
-            let detail = format!("{}: this name is reserved for temporary files", target.display());
-            let hint = format!("names must not end in {PART_SUFFIX}, {STATE_SUFFIX} or {NEW_SUFFIX}");
-            return Err(Error::new(Code::Usage, Phase::Deliver, detail).with_hint(hint));
-        }
+        check_permanent_name(target)?;
         let part = with_suffix(target, PART_SUFFIX);
         Ok(Self { target: target.to_owned(), part, directory: None, leftovers: None })
     }

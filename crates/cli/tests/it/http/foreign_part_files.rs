@@ -53,11 +53,17 @@ fn two_urls_of_a_run_may_be_stored_as_x_and_x_part() {
 fn name_of_a_temporary_file_as_output_exits_2_before_connecting() {
     let server = http_server(|_| HttpResponse::new(200).body("new"));
     let dir = temp_dir();
+    let url = server.url("/");
     for name in ["x.fetch-url.part", "x.fetch-url.json", "x.fetch-url.new", "x.Fetch-URL.Part"] {
         write_file(dir.path(), name, "mine");
-        run_fetch_url_in(dir.path(), ["-o", name, &server.url("/")])
+        run_fetch_url_in(dir.path(), ["-o", name, &url])
             .assert_exit(2)
             .assert_stderr_contains("reserved for temporary files");
+        for option in ["-D", "-c", "--trace", "--events", "--etag-save"] {
+            run_fetch_url_in(dir.path(), [option, name, "-o", "x", &url])
+                .assert_exit(2)
+                .assert_stderr_contains("reserved for temporary files");
+        }
         assert_eq!(read_text_file(dir.path(), name), "mine");
     }
     assert_eq!(server.connections(), 0);
