@@ -193,6 +193,21 @@ fn every_fault_of_a_proxy_has_its_exit_status_and_is_bounded() {
     });
 }
 
+#[test]
+fn secret_fields_of_the_response_to_connect_are_masked() {
+    for status in ["200 OK", "407 Proxy Authentication Required: no", "503 No"] {
+        let fields = "Set-Cookie: s=Geheim\r\nX-Auth-Token: Geheim\r\n Geheim\r\nVia: 1.1 x\r\n\r\n";
+        let (address, _) = start_proxy(replies(&[format!("HTTP/1.1 {status}\r\n{fields}").as_bytes()]));
+        let proxy = format!("http://{address}");
+        let url = format!("gopher://{NAME}:7000/0x");
+        let stderr = run_fetch_url(["-v", "-p", "--read-timeout", "5", "-x", &proxy, &url]).stderr;
+        assert!(!stderr.contains("Geheim"), "{stderr}");
+        for line in [status, "Set-Cookie: ***", "X-Auth-Token: ***", "Via: 1.1 x"] {
+            assert!(stderr.contains(line), "{line}: {stderr}");
+        }
+    }
+}
+
 /// A reply that is cut at any byte is an error, never an open tunnel.
 #[test]
 fn reply_that_is_cut_at_any_byte_is_an_error() {

@@ -9,7 +9,7 @@ use fetch_url_proto::{Event, ForbiddenSet, Machine as _, RecvBuffer, Step};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::Connector;
-use super::tunnel_error::{destination_error, handshake_error, mask_login, refusal_error};
+use super::tunnel_error::{destination_error, handshake_error, mask_login, mask_secret_field, refusal_error};
 use crate::net::proxy::{Proxy, ProxyKind};
 use crate::net::server_stream::{RemoteEnd, ServerStream};
 use crate::net::trace;
@@ -252,7 +252,9 @@ async fn run_handshake(
                 }
             }
             Ok(Step::Emit(Event::Sent(line))) => trace::sent(&line),
-            Ok(Step::Emit(Event::Received(line))) => trace::received(&mask_login(line, proxy)),
+            Ok(Step::Emit(Event::Received(line))) => {
+                trace::received(&mask_secret_field(mask_login(line, proxy)));
+            }
             Ok(Step::Done) => break,
             Ok(_) => return Err(Error::new(Code::Internal, Phase::Proxy, "an unexpected step of a proxy")),
             Err(error) => return Err(handshake_error(error, has_received, lost_error, proxy)),

@@ -5,6 +5,7 @@ use fetch_url_proto::WireError;
 use fetch_url_proto::proxy::{InvalidDestination, Refusal};
 use fetch_url_proto::text::mask_secret;
 
+use crate::credentials::secret::is_secret_field;
 use crate::net::proxy::Proxy;
 use crate::{Code, Error, Hint, Phase};
 
@@ -17,6 +18,17 @@ pub(super) fn mask_login(text: Bytes, proxy: &Proxy) -> Bytes {
         Ok(Some(value)) => mask_secret(&text, value.trim_start_matches("Basic ").as_bytes()),
         _ => text,
     }
+}
+
+/// Replaces the value of a header field if its name shows that it is secret, and a continued value (RFC 9112 §5.2).
+pub(super) fn mask_secret_field(line: Bytes) -> Bytes {
+    if line.first().is_some_and(|first| matches!(first, b' ' | b'\t')) {
+        return Bytes::from_static(b" ***");
+    }
+    let Some(colon) = line.iter().position(|&byte| byte == b':') else { return line };
+    let name = String::from_utf8_lossy(&line[..colon]);
+    let is_secret = !name.contains(' ') && is_secret_field(&name);
+    if is_secret { [&line[..colon], b": ***"].concat().into() } else { line }
 }
 
 /// Returns the error for a proxy that closed the connection or broke its protocol.
