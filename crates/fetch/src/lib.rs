@@ -68,6 +68,7 @@ compile_error!("fetch-url supports Unix systems only");
 compile_error!("TLS needs one of the features aws-lc-rs and ring");
 
 pub mod advice;
+mod ascii_host;
 pub mod blocking;
 mod blocking_threads;
 mod body;

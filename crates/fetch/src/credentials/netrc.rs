@@ -9,6 +9,7 @@ mod words;
 use std::fmt;
 
 use super::secret::SecretBytes;
+use crate::ascii_host::ascii_host;
 use error::NetrcError;
 use words::{Word, WordReader};
 
@@ -85,7 +86,12 @@ impl Netrc {
         match keyword {
             Keyword::Default => self.entries.push(Entry::default()),
             Keyword::Machine => {
-                let machine = Some(words.next_value(is_keyword)?);
+                let machine = words.next_value(is_keyword)?;
+                let machine = match str::from_utf8(&machine) {
+                    Ok(name) if !name.is_ascii() => ascii_host(name).into_owned().into_bytes(),
+                    _ => machine,
+                };
+                let machine = Some(machine);
                 self.entries.push(Entry { machine, ..Entry::default() });
             }
             Keyword::Macdef => words.skip_macro(),
@@ -328,6 +334,7 @@ mod tests {
             ("machine a account x", "a", true, "none"),
             ("machine a login u password p\ndefault", "b", true, "none"),
             ("default\nmachine a login u password p", "b", true, "none"),
+            ("machine bücher.test login u", "xn--bcher-kva.test", true, "u - -"),
             ("default account x", "b", true, "none"),
             ("default login d password p", "b", true, "d p -"),
             ("default login d password p", "b", false, "none"),

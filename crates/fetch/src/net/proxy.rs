@@ -7,6 +7,7 @@ use std::str::FromStr;
 use fetch_url_core::{Host, Url, parse};
 use hyper_util::client::proxy::matcher::Matcher;
 
+use crate::ascii_host::ascii_host;
 use crate::credentials::Credential;
 use crate::{Code, Error, Phase};
 
@@ -125,7 +126,7 @@ impl Proxies {
         // curl accepts spaces as separators too.
         self.direct = hosts
             .split([',', ' ', '\t'])
-            .map(|host| host.trim_end_matches('.'))
+            .map(|host| ascii_host(host.trim_end_matches('.')))
             .filter(|host| !host.is_empty())
             .collect::<Vec<_>>()
             .join(",");
@@ -270,7 +271,7 @@ mod tests {
         let proxies = Proxies::default()
             .scheme("http", Proxy::parse("one.test").expect("a proxy"))
             .all(Proxy::parse("socks5h://two.test").expect("a proxy"))
-            .direct("near.test, 127.0.0.0/8,::1");
+            .direct("near.test, 127.0.0.0/8,::1 bücher.test");
         let selected = |url: &str| {
             let url = parse(url).expect("a URL").url;
             let proxy =
@@ -286,6 +287,7 @@ mod tests {
             "http://near.test./",
             "https://x.NEAR.test./",
             "http://127.1.2.3/",
+            "http://x.xn--bcher-kva.test/",
             "http://[::1]/",
             "file:///etc/motd",
             "mailto:a@b.test",
