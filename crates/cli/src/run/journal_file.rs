@@ -127,7 +127,8 @@ impl JournalFile {
             has_length && has_listed_time && journal.has(&name, &sources[1], UNKNOWN_VERSION, &file)
         };
         let is_same = is_recorded || is_listed_differently() || is_still_unproven();
-        if let (true, Some(version)) = (is_same, listed.and_then(listed_version)) {
+        let version = listed.and_then(listed_version).filter(|_| is_same);
+        if let Some(version) = version.filter(|version| !journal.has(&name, &sources[0], version, &file)) {
             // The next run requests the metadata again if this line cannot be written.
             let _ = journal.add(&name, &sources[0], &version, &file);
             self.new_lines.notify_one();

@@ -229,7 +229,8 @@ impl Journal {
         self.done.contains(self.hasher.digest_without_version(&Entry::new(path, source, "", file)))
     }
 
-    /// Records that `path` is finished. The line is written by [`Self::flush`], or together with others when there are
+    /// Records that `path` is finished. Its last line counts, so a file that has returned to an earlier version is recorded
+    /// again. The line is written by [`Self::flush`], or together with others when there are
     /// many.
     ///
     /// # Errors
@@ -239,9 +240,6 @@ impl Journal {
             return Ok(());
         }
         let entry = Entry::new(path, source, version, file);
-        if self.has_earlier_entries && self.done.contains(self.hasher.line_digest(&entry)) {
-            return Ok(());
-        }
         if self.lines == 0 {
             self.begin();
         }

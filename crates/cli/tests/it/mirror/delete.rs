@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use crate::support::mirror::{
-    MIRROR_JOURNAL, html_reply, list_files, mirror_directory, nginx_index_with_sizes,
+    MIRROR_JOURNAL, html_reply, list_files, mirror_directory, nginx_index_with_sizes, set_modification_time,
+    unix_time,
 };
 use crate::support::{
     RunResult, run_fetch_url, send_signal, spawn_fetch_url, temp_dir, wait_for_exit, wait_until, write_file,
@@ -61,6 +62,29 @@ impl Site {
             .chain([&*url, &*target])
             .map(str::to_owned)
             .collect()
+    }
+}
+
+/// The journal records a version again to which a file has returned.
+#[test]
+fn file_that_has_returned_to_an_earlier_version_is_deleted_or_replaced() {
+    for becomes_directory in [false, true] {
+        let (source, target) = (temp_dir(), temp_dir());
+        write_file(source.path(), "b", "b");
+        for (content, seconds) in [("1", 100), ("22", 200), ("1", 100)] {
+            write_file(source.path(), "a", content);
+            set_modification_time(&source.path().join("a"), unix_time(800_000_000 + seconds));
+            mirror_directory(source.path(), target.path(), "--delete").assert_exit(0);
+            assert_eq!(fs::read_to_string(target.path().join("a")).expect("a file"), content);
+        }
+        fs::remove_file(source.path().join("a")).expect("a file");
+        if becomes_directory {
+            fs::create_dir(source.path().join("a")).expect("a directory");
+            write_file(source.path(), "a/x", "x");
+        }
+        mirror_directory(source.path(), target.path(), "--delete").assert_exit(0);
+        let expected: &[&str] = if becomes_directory { &["a/x", "b"] } else { &["b"] };
+        assert_eq!(list_files(target.path()), expected);
     }
 }
 
