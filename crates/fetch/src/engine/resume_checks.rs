@@ -1,5 +1,7 @@
 //! Decides when a partial download must be discarded instead of continued (RFC 9110 §15.3.7).
 
+use fetch_url_core::Url;
+
 use crate::resume::resource_key;
 use crate::{ByteRange, Code, Error, Meta, Phase, Request, Response, Resume};
 
@@ -22,10 +24,11 @@ pub(super) fn is_other_resource(response: &Response, request: &Request) -> bool 
 
 /// Returns the error for a response without content to a request for the rest of a partial download, which must not be
 /// replaced by it: status 204 or 205 carries no representation (RFC 9110 §15.3.5), or the version that has `offset`
-/// bytes or more is now said to have none. The response to another method than GET is not resumable, and not an error.
+/// bytes or more is now said to have none. Over FTP, a version is its size and time, so an empty object is another version. The response to another method than GET is not resumable, and not an error.
 pub(super) fn missing_content_error(meta: &Meta, resume: Option<&Resume>) -> Option<Error> {
     let is_emptied = |resume: &Resume| {
-        meta.head.size == Some(0) && meta.validator.as_ref() == Some(&resume.validator) && resume.offset > 0
+        let is_same = meta.validator.as_ref() == Some(&resume.validator) && !matches!(meta.url, Url::Ftp(_));
+        meta.head.size == Some(0) && is_same && resume.offset > 0
     };
     let is_missing =
         meta.is_resumable && resume.is_some_and(|resume| has_no_representation(meta) || is_emptied(resume));
@@ -89,6 +92,12 @@ mod tests {
             );
             assert!(missing_content_error(&meta, None).is_none());
         }
+        let mut of_ftp = Meta::new(Request::new("ftp://h/x").expect("a URL").url().clone());
+        (of_ftp.head.size, of_ftp.validator, of_ftp.is_resumable) = (Some(0), tag("\"1\"").into(), true);
+        assert!(
+            missing_content_error(&of_ftp, Some(&resume)).is_none(),
+            "another version of the same second"
+        );
         (meta.status, meta.is_resumable) = (Some(204), false);
         assert!(missing_content_error(&meta, Some(&resume)).is_none(), "the response to a POST");
     }

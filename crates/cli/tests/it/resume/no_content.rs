@@ -5,7 +5,7 @@ use std::fs;
 
 use super::within_a_run::{CUT, first_version, run_to_file};
 use crate::support::{entry_names, http_server_first_then, part_path, run_fetch_url_in, temp_dir};
-use fetch_url_tests::{HttpResponse, HttpServer, OldFile, Target};
+use fetch_url_tests::{FtpAction, FtpConfig, FtpServer, HttpResponse, HttpServer, OldFile, Target};
 
 /// A response without content.
 type EmptyResponse = fn() -> HttpResponse;
@@ -80,4 +80,19 @@ fn existing_file_is_kept_if_its_end_is_requested_and_there_is_no_content() {
         assert!(fs::read(dir.path().join("file")).expect("a file") == first_version());
         assert_eq!((entry_names(dir.path()), server.requests().len()), (vec!["file".to_owned()], 1));
     }
+}
+
+/// MDTM counts seconds, so that two versions can have the same time; over FTP, they differ in size.
+#[test]
+fn object_that_became_empty_within_a_second_replaces_the_partial_download_over_ftp() {
+    let empty = FtpConfig::new().file("/o", "").modified("/o", "19941201123456");
+    let earlier = empty.replace_reply("SIZE", "213 300000\r\n").on("RETR", FtpAction::Data(first_version()));
+    let server = FtpServer::start(earlier).expect("a server");
+    let target = Target::new(OldFile::Absent).expect("a directory");
+    run_to_file(&target, "--retry 0", &server.url("/o")).assert_exit(18);
+    assert!(part_path(&target.path()).exists());
+    server.disable_rules();
+    run_to_file(&target, "-C -", &server.url("/o")).assert_exit(0);
+    assert_eq!(target.content().expect("readable").as_deref(), Some(&b""[..]));
+    assert!(target.leftovers().expect("readable").is_empty());
 }
