@@ -124,6 +124,7 @@ pub(crate) struct FetchOptions {
     pub(crate) create_dirs: bool,
     /// Prints what would be done and writes nothing.
     pub(crate) is_dry_run: bool,
+    pub(crate) named_urls: policy::NamedUrls,
     /// Every URL is a directory (`--list`).
     pub(crate) force_listing: bool,
     /// The directory of the files of Metalink documents.
@@ -329,6 +330,7 @@ impl FetchOptions {
             mid_has_gateway: gateway::is_for(&flags.gateway, "mid"),
             condition: condition::condition(flags)?,
             typed_urls: TypedUrls::of(flags)?,
+            named_urls: policy::NamedUrls::of(&flags.network)?,
             search: http::search(&flags.http, given)?,
             special_files: flags.network.special_files,
             checksum: ChecksumOptions::of(flags)?,

@@ -108,10 +108,10 @@ pub(crate) fn print_alternative(error: &Error, report: &TransferReport, url: &st
     let failed = error.url().map_or_else(|| mask_password(&report.url), str::to_owned);
     let how = match report.segment_use {
         SegmentUse::AllServers => "alone, without the other servers",
-        SegmentUse::OneServer if url == report.url => "over one connection",
+        SegmentUse::OneServer if url == mask_password(&report.url) => "over one connection",
         _ => "instead",
     };
-    print_stderr(&format!("fetch-url: {failed}: {error}; trying {} {how}\n", mask_password(url)));
+    print_stderr(&format!("fetch-url: {failed}: {error}; trying {url} {how}\n"));
 }
 
 /// Returns the header, size and modification time of an object, for `-i` and `-D`. As text, the headers of the

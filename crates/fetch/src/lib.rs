@@ -216,7 +216,7 @@ pub mod internal {
     pub use crate::engine::host_limiter::{HostLimiter, HostPermit};
     pub use crate::error::{CODES, CodeRow};
     pub use crate::fetcher::check_request;
-    pub use crate::redirect::{redirect_target, shown_url};
+    pub use crate::redirect::{redirect_target, shown_text, shown_url};
     pub use crate::sink::descriptor::Descriptor;
     pub use crate::sink::device::open_direct;
     pub use crate::sink::part_paths::check_permanent_name;

@@ -58,6 +58,10 @@ pub struct Meta {
     /// Passwords and tokens of the request, which are masked in traces, because some servers repeat them in
     /// header fields.
     pub(crate) secrets: Vec<SecretBytes>,
+    /// A server has chosen the URL: by a redirect, or as another URL of an object ([`crate::Request::from_response`]).
+    pub(crate) is_chosen_by_server: bool,
+    /// A server with a public address, or of unknown address, was contacted for the response.
+    pub(crate) has_visited_public: bool,
     /// When a body that breaks off may be requested again from its beginning although it cannot be continued.
     pub(crate) repetition: Repetition,
     /// The request had a body, so the response is not the object whose modification time is a condition.
@@ -76,15 +80,15 @@ pub(crate) enum Repetition {
 }
 
 impl Meta {
-    /// Returns the URL for messages: without its password, and without secrets of the request that a redirect has
+    /// Returns the URL for messages: without its password, and without secrets of the request that a server has
     /// repeated in it.
     pub(crate) fn shown_url(&self) -> String {
         mask_secrets_in_text(&self.url.redacted().to_string(), self.repeated_secrets())
     }
 
-    /// Returns the secrets that the URL may contain, because a redirect has repeated them.
+    /// Returns the secrets that the URL may contain, because the server that chose it has repeated them.
     pub(crate) fn repeated_secrets(&self) -> &[SecretBytes] {
-        if self.redirects == 0 { &[] } else { &self.secrets }
+        if self.is_chosen_by_server { &self.secrets } else { &[] }
     }
 
     /// Creates metadata for `url`, with all other fields empty.
@@ -113,6 +117,8 @@ impl Meta {
             secrets: Vec::new(),
             repetition: Repetition::Never,
             answers_body: false,
+            is_chosen_by_server: false,
+            has_visited_public: false,
         }
     }
 }

@@ -4,8 +4,9 @@ mod kind;
 
 pub use kind::RedirectKind;
 
-use fetch_url_core::{Url, parse, reference_text, resolve_reference};
+use fetch_url_core::{Url, mask_password, parse, reference_text, resolve_reference};
 
+use crate::credentials::masking::mask_secrets_in_text;
 use crate::{Error, Meta, Response};
 
 /// A redirect that a driver returns with [`Outcome::Redirect`](crate::driver::Outcome::Redirect). The engine resolves
@@ -64,6 +65,11 @@ pub(crate) fn resolve_target(from: &Url<'_>, target: &str) -> String {
 /// has repeated in it.
 pub fn shown_url(meta: &Meta) -> String {
     meta.shown_url()
+}
+
+/// Returns `text`, which the server of a response chose, without passwords and secrets of the request.
+pub fn shown_text(text: &str, meta: &Meta) -> String {
+    mask_password(&mask_secrets_in_text(text, &meta.secrets))
 }
 
 /// Returns the URL to which a response from `from` with this Location redirects, with its fragment, as it is requested when

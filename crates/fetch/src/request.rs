@@ -87,6 +87,7 @@ impl Request {
             is_cross_origin: false,
             trusts_target: false,
             is_plain_get: false,
+            is_from_public: false,
             is_for_gateway: false,
         };
         Self(Arc::new(Parts {

@@ -45,6 +45,24 @@ pub(super) fn policy(flags: &FetchFlags) -> Result<Policy, Error> {
     Ok(policy)
 }
 
+/// The schemes of the URLs that a server names for an object, and whether such a URL may lead from TLS to plain text.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedUrls {
+    pub(super) schemes: Schemes,
+    pub(super) allow_downgrade: bool,
+}
+
+impl NamedUrls {
+    /// Without `--proto-redir`, all schemes that a document may name.
+    pub(super) fn of(flags: &NetworkFlags) -> Result<Self, Error> {
+        let Some(text) = &flags.proto_redir else {
+            return Ok(Self { schemes: Schemes::All, allow_downgrade: false });
+        };
+        let schemes = schemes(text, Schemes::only(["ftp", "ftps", "http", "https"]))?;
+        Ok(Self { allow_downgrade: names_http(text) && schemes.has("http"), schemes })
+    }
+}
+
 /// Each of `-Y` and `-y` has a default when the other is given, as in curl; 0 means no limit.
 fn min_rate(flags: &FetchFlags) -> Option<MinRate> {
     let is_asked = flags.speed_limit.is_some() || flags.speed_time.is_some();

@@ -2,8 +2,8 @@
 
 use fetch_url::http::{HeaderField, IndexRule, RequestBody};
 use fetch_url::news::UpcomingUrls;
-use fetch_url::url::{Url, mask_password};
-use fetch_url::{Code, Error, Phase, Request};
+use fetch_url::url::{Security, Url, mask_password};
+use fetch_url::{Code, Error, Hint, Meta, Phase, Request};
 
 use super::{FetchOptions, Form, Transfer, news, with_typed_url_hint};
 use crate::error::usage_error;
@@ -48,13 +48,44 @@ impl FetchOptions {
         // The data of `-G` are for the URL of the user.
         let request = Self { search: None, ..self.clone() }.request(&transfer.url, next)?;
         match request.url() {
-            Url::Http(_) | Url::Ftp(_) => Ok(request.from_document()),
+            Url::Http(_) | Url::Ftp(_) => match &transfer.named_by {
+                Some(meta) => self.request_named_by(meta, request, transfer),
+                None => Ok(request.from_document()),
+            },
             url => {
                 let detail =
                     format!("a metalink may name http and ftp URLs only, not {}:", url.scheme_name());
                 Err(Error::new(Code::Policy, Phase::Plan, detail))
             }
         }
+    }
+
+    /// Returns `true` if the object is fetched only if it has changed (`-z`, `--etag-compare`, `-H`).
+    pub(crate) fn is_conditional(&self) -> bool {
+        self.condition.is_some() || self.http.headers.iter().any(is_condition)
+    }
+
+    fn without_condition(&self) -> Self {
+        let mut options = Self { condition: None, ..self.clone() };
+        options.http.headers.retain(|field| !is_condition(field));
+        options
+    }
+
+    /// Marks a request as chosen by the server of the response with `meta`. As a redirect, it must not lead from TLS to plain
+    /// text, but a checksum that TLS has protected protects the object, too.
+    fn request_named_by(&self, meta: &Meta, request: Request, transfer: &Transfer) -> Result<Request, Error> {
+        let scheme = request.url().scheme_name();
+        if !self.named_urls.schemes.has(scheme) {
+            let detail = format!("--proto-redir does not allow {scheme} URLs that a server names");
+            return Err(Error::new(Code::Policy, Phase::Plan, detail));
+        }
+        let security = |url: &Url<'_>| url.scheme().security;
+        let is_downgrade = security(&meta.url) == Security::Tls && security(request.url()) == Security::Plain;
+        if is_downgrade && !self.named_urls.allow_downgrade && transfer.checksum.is_none() {
+            let detail = "an https server names a URL without TLS, and no checksum protects the object";
+            return Err(Error::new(Code::Policy, Phase::Plan, detail).with_hint(Hint::Downgrade));
+        }
+        Ok(request.from_response(meta))
     }
 
     /// Returns the options for fetching a Metalink document: a GET of the whole document. Method, body, query data

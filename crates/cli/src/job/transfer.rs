@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fetch_url::http::RequestBody;
 use fetch_url::mirror::{FileEntry, OrdinaryPage};
 use fetch_url::url::mask_password;
-use fetch_url::{Checksum, Code, Error, Phase};
+use fetch_url::{Checksum, Code, Error, Meta, Phase};
 
 use super::file_name::lacks_file_name;
 use super::{news, upload, url_globs};
@@ -37,6 +37,8 @@ pub(crate) struct Transfer {
     pub(crate) is_metalink: bool,
     /// A document has chosen the URL: no login and no headers of the user are sent to it.
     pub(crate) is_from_document: bool,
+    /// The response whose header or Metalink document has chosen the URL.
+    pub(crate) named_by: Option<Arc<Meta>>,
     /// The path that a Metalink document has chosen.
     pub(crate) document_path: Option<DocumentPath>,
     /// The size that a document states, in bytes.
@@ -69,6 +71,7 @@ impl Transfer {
             is_pattern: false,
             is_metalink: false,
             is_from_document: false,
+            named_by: None,
             document_path: None,
             size: None,
             lease: None,

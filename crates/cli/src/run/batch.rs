@@ -148,10 +148,11 @@ impl Batch {
             let again = copies::attempt_with_fewer_sources(earlier, failed, &report);
             let Some(next) = again.or_else(|| further.as_mut()?.pop_front()) else { break };
             let other = copies::following(next, earlier, &report);
+            let shown = copies::shown_url(&other);
             if self.run.log.prints_notes {
-                self.run.progress.suspend_while(|| render::print_alternative(failed, &report, &other.url));
+                self.run.progress.suspend_while(|| render::print_alternative(failed, &report, &shown));
             }
-            report = TransferReport::begin(number, &other.url);
+            report = TransferReport::begin(number, &shown);
             error = self.run_alternative(&other, &mut report).await.err();
             last = Some(other);
         }

@@ -2,8 +2,11 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Arc;
 
+use fetch_url::internal::shown_text;
 use fetch_url::news::UpcomingUrls;
+use fetch_url::url::mask_password;
 use fetch_url::{Code, Error, Meta, Request, http};
 
 use super::context::Run;
@@ -78,6 +81,14 @@ fn alone(transfer: &Transfer, url: &str) -> Transfer {
     }
 }
 
+/// Returns the URL of an attempt for messages, without secrets that the server which named it has repeated.
+pub(super) fn shown_url(transfer: &Transfer) -> String {
+    match &transfer.named_by {
+        Some(meta) => shown_text(&transfer.url, meta),
+        None => mask_password(&transfer.url),
+    }
+}
+
 /// Returns `next` as the attempt after `last`, whose results are in `report`. It keeps the name of the file. If the object was
 /// received, its server has compared the date of `-z`.
 pub(super) fn following(next: Transfer, last: &Transfer, report: &TransferReport) -> Transfer {
@@ -106,8 +117,10 @@ fn duplicates(transfer: &Transfer, meta: &Meta, run: &Run) -> Vec<Transfer> {
     }
     let digest = http::digest(meta).filter(|_| !is_error(meta));
     let checksum = transfer.checksum.clone().or(digest);
+    let named_by = Some(Arc::new(meta.clone()));
     let duplicate = |url: String| Transfer {
         is_from_document: true,
+        named_by: named_by.clone(),
         checksum: checksum.clone(),
         ..alone(transfer, &url)
     };

@@ -60,7 +60,9 @@ pub(super) async fn expand(run: &Run, planned: &PlannedTransfer) -> Result<Optio
             return Err(Error::new(Code::PeerMisbehaved, Phase::Reply, "the response is not a metalink"));
         };
         let document = body.collect(metalink::MAX_SIZE).await?;
-        let files = crate::job::metalink::files(&document, run.options.output_dir.as_deref())?;
+        let mut files = crate::job::metalink::files(&document, run.options.output_dir.as_deref())?;
+        let named_by = Some(Arc::from(response.meta));
+        files.iter_mut().for_each(|file| file.named_by.clone_from(&named_by));
         return Ok(Some(Expansion::Metalink(files)));
     }
     if let Some(files) = expand_wildcard(run, planned).await? {

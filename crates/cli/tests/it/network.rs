@@ -5,6 +5,7 @@ mod gateways;
 mod given_certificates;
 mod hostile_proxies;
 mod hostile_tunnels;
+mod named_urls;
 mod policy;
 mod proxies;
 mod proxy_choice;

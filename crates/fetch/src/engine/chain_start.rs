@@ -57,7 +57,8 @@ impl ChainStart {
         match self.earlier {
             Some(earlier) => Ok((self.request, earlier.chain, earlier.responses)),
             None => {
-                let chain = RedirectChain::new(&settings.redirect_policy, self.request.url());
+                let mut chain = RedirectChain::new(&settings.redirect_policy, self.request.url());
+                chain.record_public(self.request.is_from_public());
                 Ok((through_gateway(settings, self.request)?, chain, Vec::new()))
             }
         }

@@ -111,6 +111,7 @@ impl RedirectChain {
             is_plain_get: request.is_plain_get()
                 || redirect.switches_to_get
                 || redirect.kind == RedirectKind::NameService,
+            is_from_public: request.is_from_public(),
             is_for_gateway: false,
         };
         Ok((target, redirect_state))

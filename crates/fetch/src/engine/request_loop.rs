@@ -97,6 +97,8 @@ async fn follow_with_stopwatch(
                 response.meta.requested_url = chain.start().clone();
                 response.meta.earlier = earlier;
                 response.meta.redirects = chain.redirects();
+                response.meta.has_visited_public = chain.has_visited_public();
+                response.meta.is_chosen_by_server = is_redirected || !sent.earlier_secrets().is_empty();
                 response.meta.retries = retries.retries();
                 response.meta.timings = stopwatch.timings();
                 return Ok(FinalResponse { response, resume_start, redirected });

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use fetch_url_core::Url;
 
 use super::{RedirectState, Request, Want};
-use crate::Error;
 use crate::credentials::masking::{mask_secrets_in_error, mask_secrets_in_url};
 use crate::credentials::secret::SecretBytes;
+use crate::{Error, Meta};
 
 impl Request {
     /// Returns a request for a related object, such as the checksum list of this object. It has the same options, but
@@ -32,12 +32,34 @@ impl Request {
         self
     }
 
+    /// Marks the URL as named by the response with the metadata `meta`, such as one of [`crate::http::duplicates`]. As for
+    /// [`Request::from_document`], nothing of the caller is sent. As after a redirect, private addresses are refused if a
+    /// server with a public address was contacted for the response, and secrets of its request that the server has
+    /// repeated in the URL are masked in messages.
+    #[must_use]
+    pub fn from_response(self, meta: &Meta) -> Self {
+        let mut this = self.from_document().with_earlier_secrets(&meta.secrets);
+        this.parts_mut().redirect_state.is_from_public = meta.has_visited_public;
+        this
+    }
+
+    /// Returns `true` if a server with a public address has chosen the URL.
+    pub(crate) fn is_from_public(&self) -> bool {
+        self.0.redirect_state.is_from_public
+    }
+
     /// Returns the request for the gateway's `url`. Credentials and headers for the original server are not sent to
     /// the gateway.
     pub(crate) fn through_gateway(self, url: Url<'static>) -> Self {
         let is_plain_get = self.is_plain_get() || !matches!(self.0.url, Url::Http(_));
-        let redirect_state =
-            RedirectState { is_cross_origin: true, trusts_target: false, is_plain_get, is_for_gateway: true };
+        let is_from_public = self.is_from_public();
+        let redirect_state = RedirectState {
+            is_cross_origin: true,
+            trusts_target: false,
+            is_plain_get,
+            is_from_public,
+            is_for_gateway: true,
+        };
         self.redirected_to(url, redirect_state)
     }
 

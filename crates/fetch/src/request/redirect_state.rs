@@ -11,6 +11,8 @@ pub(crate) struct RedirectState {
     pub(crate) trusts_target: bool,
     /// The request is a GET without the caller's method and body, for example after a redirect with status 303.
     pub(crate) is_plain_get: bool,
+    /// A server with a public address has chosen the URL, so that private addresses are refused.
+    pub(crate) is_from_public: bool,
     /// The request goes to the gateway that the caller configured.
     pub(crate) is_for_gateway: bool,
 }

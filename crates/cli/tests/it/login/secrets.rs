@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::support::{
     RunResult, check_in_parallel, entry_names, http_server, part_metadata_path, run_fetch_url,
-    strong_etag_headers, temp_dir,
+    run_fetch_url_in, strong_etag_headers, temp_dir,
 };
 use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, OldFile, Target, file_handler, pattern_vec};
 
@@ -272,6 +272,30 @@ fn secret_fields_of_a_response_are_masked_in_the_trace() {
     assert_no_leaks(vec![check_no_leak(&result, "-v")]);
     for name in names {
         assert!(result.stderr.contains(&format!("{name}: ***")), "{}", result.stderr);
+    }
+}
+
+/// A server can repeat the secrets of a request in the URL of a duplicate.
+#[test]
+fn secrets_in_the_url_of_a_duplicate_are_masked() {
+    let server = http_server(|request| match request.path().as_str() {
+        "/x" => HttpResponse::new(503).header("Link", format!("</d/{CANARY}>; rel=duplicate")),
+        _ => HttpResponse::new(200).body("ok"),
+    });
+    let url = server.url("/x");
+    let (key, login, cookie) = (format!("X-Api-Key: {CANARY}"), format!("u:{CANARY}"), format!("a={CANARY}"));
+    for secret in [["--oauth2-bearer", CANARY], ["-b", &cookie], ["-H", &key], ["-u", &login]] {
+        for output in OUTPUT_OPTIONS {
+            let dir = temp_dir();
+            let fixed = ["--metalink-over-http", "--retry", "0", "-o", "f", "--events", "events"];
+            let write_out = ["-w", "%{url}", &url];
+            let result = run_fetch_url_in(dir.path(), [output, &secret, &fixed, &write_out].concat());
+            assert_eq!(result.exit, 0, "{}", result.stderr);
+            let events = fs::read_to_string(dir.path().join("events")).expect("a file");
+            let leak = events.lines().find(|line| contains_canary(line));
+            assert_eq!(leak, None, "--events");
+            assert_no_leaks(vec![check_no_leak(&result, &format!("{secret:?} {output:?}"))]);
+        }
     }
 }
 

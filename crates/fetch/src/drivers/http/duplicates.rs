@@ -16,7 +16,7 @@ const ALGORITHMS: [(&str, &str); 4] =
     [("sha-512", "sha512"), ("sha-256", "sha256"), ("sha", "sha1"), ("md5", "md5")];
 
 /// Returns the URLs of the same object that `Link: <URL>; rel=duplicate` names, the preferred one first. They are chosen
-/// by the server: pass them to [`Request::from_document`](crate::Request::from_document).
+/// by the server: pass them to [`Request::from_response`](crate::Request::from_response).
 pub fn duplicates(meta: &Meta) -> Vec<String> {
     let base = meta.url.without_password().to_string();
     let values =
