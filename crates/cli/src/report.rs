@@ -43,6 +43,8 @@ pub(crate) struct TransferReport {
     pub(crate) file: Option<PathBuf>,
     /// The metadata of an unchanged file.
     pub(crate) unchanged: Option<Box<Metadata>>,
+    /// The file begins with the bytes of an earlier file, of which only the last were compared.
+    pub(crate) has_earlier_start: bool,
     /// `true` if the file was already present or unchanged.
     pub(crate) is_skipped: bool,
     /// The reason why there is no file, although nothing failed.
@@ -83,6 +85,7 @@ impl TransferReport {
             sent: 0,
             file: None,
             unchanged: None,
+            has_earlier_start: false,
             is_skipped: false,
             no_file: None,
             listed_size: None,

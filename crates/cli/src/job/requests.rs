@@ -35,8 +35,8 @@ impl FetchOptions {
         if transfer.is_metalink {
             return self.for_metalink_document().request(&transfer.url, next);
         }
-        if transfer.is_condition_met && self.condition.is_some() {
-            return Self { condition: None, ..self.clone() }.request_for(transfer, next);
+        if transfer.is_unconditional && self.is_conditional() {
+            return self.without_condition().request_for(transfer, next);
         }
         if !transfer.is_from_document {
             return self.request_with_upload(&transfer.url, transfer.upload.as_ref(), next);
@@ -199,4 +199,9 @@ impl FetchOptions {
 fn data_error(error: &Error) -> Error {
     Error::new(Code::BadUrl, Phase::Plan, format!("with the data of -G: {error}"))
         .with_hint("--data-urlencode encodes the data")
+}
+
+/// Returns `true` for a field that requests the object only if it has changed (RFC 9110 §13.1).
+fn is_condition(field: &HeaderField) -> bool {
+    ["If-None-Match", "If-Modified-Since"].iter().any(|name| field.name.eq_ignore_ascii_case(name))
 }

@@ -48,8 +48,9 @@ pub(crate) struct Transfer {
     /// Other URLs of the same object, tried in order.
     pub(crate) alternatives: Vec<String>,
     pub(crate) segment_use: SegmentUse,
-    /// An earlier attempt has received the object, so the condition of `-z` holds and is not sent again.
-    pub(crate) is_condition_met: bool,
+    /// The conditions of `-z` and `--etag-compare` are not sent: an earlier attempt has received the object under them, or
+    /// the existing file does not have the checksum.
+    pub(crate) is_unconditional: bool,
     /// The required checksum.
     pub(crate) checksum: Option<Checksum>,
     /// A document has checksums of the object, but none that can be verified.
@@ -77,7 +78,7 @@ impl Transfer {
             lease: None,
             alternatives: Vec::new(),
             segment_use: SegmentUse::AllServers,
-            is_condition_met: false,
+            is_unconditional: false,
             checksum: None,
             has_unusable_checksum: false,
             upload: None,

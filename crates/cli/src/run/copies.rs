@@ -21,7 +21,7 @@ pub(super) fn requests(transfer: &Transfer, meta: &Meta, run: &Run) -> Vec<Reque
         _ => Vec::new(),
     };
     let request = |other: Transfer| {
-        let other = Transfer { is_condition_met: true, ..other };
+        let other = Transfer { is_unconditional: true, ..other };
         run.options.request_for(&other, UpcomingUrls::default()).ok()
     };
     others.into_iter().filter_map(request).collect()
@@ -93,7 +93,7 @@ pub(super) fn shown_url(transfer: &Transfer) -> String {
 /// received, its server has compared the date of `-z`.
 pub(super) fn following(next: Transfer, last: &Transfer, report: &TransferReport) -> Transfer {
     let is_received = report.meta.as_deref().is_some_and(|meta| !is_error(meta));
-    let mut next = Transfer { is_condition_met: last.is_condition_met || is_received, ..next };
+    let mut next = Transfer { is_unconditional: last.is_unconditional || is_received, ..next };
     if let (Output::Named { kept_name, .. }, Output::Named { kept_name: earlier, .. }) =
         (&mut next.output, &last.output)
     {

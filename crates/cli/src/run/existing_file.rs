@@ -5,14 +5,15 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use fetch_url::http::HttpOptions;
+use fetch_url::http::{self, HttpOptions};
+use fetch_url::news::UpcomingUrls;
 use fetch_url::output::{FileSink, Resume};
 use fetch_url::url::{Url, mask_password};
 use fetch_url::{ByteRange, Code, Content, Error, Meta, PrecedingBytes, Request};
 use fetch_url_proto::text::sanitise;
 
 use super::context::Run;
-use super::{header_files, output};
+use super::{checksum, document_metadata, output};
 use crate::flags::Format;
 use crate::job::Transfer;
 use crate::render;
@@ -24,7 +25,7 @@ const TAIL_LENGTH: u64 = 64;
 const APPEND_OVERLAP: u64 = 64 * 1024;
 
 /// How an existing file relates to the object.
-pub(super) enum ExistingFile {
+enum ExistingFile {
     /// The complete object.
     Complete(Box<Meta>),
     /// The start of the object. The rest is requested with these resume data.
@@ -37,16 +38,48 @@ pub(super) enum ExistingFile {
 pub(super) fn length(path: &Path, transfer: &Transfer, run: &Run) -> u64 {
     // A journal already says which files of a batch or mirror are complete. A line of a queue has no journal, and an equal
     // end does not show that the file is complete: it may be an older version of the object.
-    if !run.options.resume || run.journal.is_some() || transfer.entry.is_some() || transfer.lease.is_some() {
+    // A condition finds out more reliably than the end of the file whether the object has changed.
+    let is_known_otherwise =
+        run.journal.is_some() || transfer.entry.is_some() || run.options.is_conditional();
+    if !run.options.resume || is_known_otherwise || transfer.lease.is_some() {
         return 0;
     }
     let metadata = path.symlink_metadata().ok().filter(Metadata::is_file);
     metadata.map_or(0, |metadata| metadata.len())
 }
 
+/// Returns the output and the resume data of a partial download, or of an existing file that is the start of the object.
+/// Returns `None` if the existing file is complete.
+pub(super) async fn start(
+    path: Option<&Path>,
+    file: Option<FileSink>,
+    request: &Request,
+    has_checksum: bool,
+    transfer: &Transfer,
+    run: &Run,
+    report: &mut TransferReport,
+) -> Result<Option<(Option<FileSink>, Option<Resume>)>, Error> {
+    let resume = resume_of(path, file.as_ref(), request, transfer, run);
+    let is_compared = |file: &FileSink| file.kept_bytes() > 0 && run.options.file_options.keep_bytes == 0;
+    let Some(path) = path.filter(|_| file.as_ref().is_some_and(is_compared)) else {
+        return Ok(Some((file, resume)));
+    };
+    match compare(path, request, has_checksum, transfer, run).await? {
+        ExistingFile::Complete(meta) => {
+            (report.meta, report.is_skipped) = (Some(meta), true);
+            Ok(None)
+        }
+        ExistingFile::Start(start) => {
+            report.has_earlier_start = true;
+            Ok(Some((file, Some(start))))
+        }
+        ExistingFile::Other => Ok(Some((reopen(file, path, transfer, run)?, resume))),
+    }
+}
+
 /// Returns the resume data of the partial download for the file at `path`. A partial download was requested with GET,
 /// so that it is not the start of the response to another request; a note says so.
-pub(super) fn resume_of(
+fn resume_of(
     path: Option<&Path>,
     file: Option<&FileSink>,
     request: &Request,
@@ -62,13 +95,15 @@ pub(super) fn resume_of(
     None
 }
 
-/// Compares the last bytes of the file at `path` with the object.
+/// Compares the last bytes of the file at `path` with the object. If the object has a checksum, only the whole object
+/// can show that the file is complete.
 ///
 /// # Errors
 /// Those of the request, for example `Code::NotFound`.
-pub(super) async fn compare(
+async fn compare(
     path: &Path,
     request: &Request,
+    has_checksum: bool,
     transfer: &Transfer,
     run: &Run,
 ) -> Result<ExistingFile, Error> {
@@ -100,6 +135,10 @@ pub(super) async fn compare(
     }
     match meta.head.size {
         Some(size) if size == length => {
+            let has_digest = document_metadata::checks_digest(run) && http::digest(&meta).is_some();
+            if has_checksum || has_digest {
+                return restart("it must have the checksum");
+            }
             note(&format!("{} is already complete: {length} bytes", path.display()), transfer, run);
             Ok(ExistingFile::Complete(meta))
         }
@@ -110,6 +149,26 @@ pub(super) async fn compare(
         Some(size) => restart(&format!("it has {length} bytes, the object {size}")),
         None => restart("the server does not report the size of the object"),
     }
+}
+
+/// Returns `request` without its condition if the file at `path` does not have the required checksum: it must be replaced
+/// even if the object is unchanged.
+pub(super) async fn without_condition_for_wrong_file(
+    request: Request,
+    path: Option<&Path>,
+    transfer: &Transfer,
+    run: &Run,
+) -> Result<Request, Error> {
+    let path = path.filter(|path| run.options.is_conditional() && path.is_file());
+    let is_right = match path {
+        Some(path) => checksum::is_checked(path, &request, transfer, run).await?,
+        None => true,
+    };
+    if is_right {
+        return Ok(request);
+    }
+    let transfer = Transfer { is_unconditional: true, ..transfer.clone() };
+    run.options.request_for(&transfer, UpcomingUrls::default())
 }
 
 /// Adds to `request` the last of the bytes of the file at `path` that `-C OFFSET` keeps. What an open descriptor or a
@@ -163,20 +222,8 @@ fn is_plain_get(request: &Request) -> bool {
         .is_none_or(|options| options.method.as_ref().is_none_or(is_get) && options.body.is_none())
 }
 
-/// Records that the existing file is the complete object.
-pub(super) fn keep_complete(
-    meta: Box<Meta>,
-    transfer: &Transfer,
-    run: &Run,
-    report: &mut TransferReport,
-) -> Result<(), Error> {
-    header_files::save_etag(transfer, Some(&meta), report.number, run)?;
-    (report.meta, report.is_skipped) = (Some(meta), true);
-    Ok(())
-}
-
 /// Opens the output again to replace the existing file, of which no byte is kept.
-pub(super) fn reopen(
+fn reopen(
     opened: Option<FileSink>,
     path: &Path,
     transfer: &Transfer,

@@ -11,6 +11,7 @@ use crate::job::Transfer;
 use crate::render;
 use crate::render::terminal::sanitise_text;
 use crate::render::written_file::{is_stdout, open_written};
+use crate::report::TransferReport;
 
 /// Writes the header of a response to the file of `-D`, which the first one replaces.
 pub(super) fn dump_header(meta: &Meta, number: usize, run: &Run) -> Result<(), Error> {
@@ -39,18 +40,15 @@ fn write_dumped(path: &Path, dumped: &mut Option<File>, text: &[u8]) -> io::Resu
 
 /// Writes the ETag of a saved object to the file of `--etag-save`. Without an ETag, the file is emptied, so that the next
 /// run fetches the object. That of a duplicate is not stored: it means nothing to the server of the URL (RFC 9110 §8.8.3).
-pub(super) fn save_etag(
-    transfer: &Transfer,
-    meta: Option<&Meta>,
-    number: usize,
-    run: &Run,
-) -> Result<(), Error> {
-    let Some(path) = &run.options.etag_save else { return Ok(()) };
-    let meta = meta.filter(|_| !transfer.is_from_document);
+/// If an earlier file is the start of this one, nothing is written: the ETag may not be that of the start.
+pub(super) fn save_etag(transfer: &Transfer, report: &TransferReport, run: &Run) -> Result<(), Error> {
+    let path = run.options.etag_save.as_ref().filter(|_| !report.has_earlier_start);
+    let Some(path) = path else { return Ok(()) };
+    let meta = report.meta.as_deref().filter(|_| !transfer.is_from_document);
     let field = meta.and_then(|meta| meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag")));
     let text = field.map_or_else(Vec::new, |(_, value)| [&value[..], b"\n"].concat());
     if is_stdout(path) {
-        return run.stdout_lock.print(number, &text);
+        return run.stdout_lock.print(report.number, &text);
     }
     let mut options = OpenOptions::new();
     let opened = open_written(path, options.create(true).write(true).truncate(true));

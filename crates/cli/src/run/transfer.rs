@@ -12,7 +12,7 @@ use fetch_url::{Checksum, Content, Error, Meta, Request, Response, http};
 use tokio::sync::OwnedMutexGuard;
 
 use super::context::Run;
-use super::existing_file::{self, ExistingFile};
+use super::existing_file;
 use super::metadata::{check_kind, may_be_available, reject_listing, reject_object, request_metadata};
 use super::output_format::with_output_format;
 use super::output_paths::Reserved;
@@ -71,10 +71,13 @@ async fn run_stages(
     if run.options.is_dry_run {
         return dry_run::print_planned(&request, transfer, path.as_deref(), run);
     }
+    let request =
+        existing_file::without_condition_for_wrong_file(request, path.as_deref(), transfer, run).await?;
+    let request = with_observer(request, run, report).with_permit(permit.clone());
     let has_condition = request.condition().is_some();
     let exists = has_condition && path.as_deref().is_some_and(Path::exists);
     check_kind(&request, transfer, path.as_deref(), run).await?;
-    let mut file = open_file(path.as_deref(), transfer, reserved, run)?;
+    let file = open_file(path.as_deref(), transfer, reserved, run)?;
     let _stream_guard = lock_stream(path.as_deref(), file.as_ref(), permit, run).await;
     let expected = checksum::expected(&request, transfer, run).await?;
 
@@ -84,18 +87,9 @@ async fn run_stages(
         return save_response(page.to_response(), file, expected, transfer, run, report).await;
     }
     let request = existing_file::with_kept_bytes(request, path.as_deref(), file.as_ref(), run);
-    let mut resume = existing_file::resume_of(path.as_deref(), file.as_ref(), &request, transfer, run);
-    if let Some(path) = &path
-        && file.as_ref().is_some_and(|file| file.kept_bytes() > 0 && run.options.file_options.keep_bytes == 0)
-    {
-        match existing_file::compare(path, &request, transfer, run).await? {
-            ExistingFile::Complete(meta) if expected.is_none() => {
-                return existing_file::keep_complete(meta, transfer, run, report);
-            }
-            ExistingFile::Start(start) => resume = Some(start),
-            _ => file = existing_file::reopen(file, path, transfer, run)?,
-        }
-    }
+    let has_checksum = expected.is_some();
+    let started = existing_file::start(path.as_deref(), file, &request, has_checksum, transfer, run, report);
+    let Some((file, resume)) = started.await? else { return Ok(()) };
     let file = match file {
         Some(file) if resume.is_none() && !file.is_device() => {
             match fetch_in_segments(run, transfer, &request, file, expected.clone(), report).await? {
@@ -300,7 +294,7 @@ async fn save_response(
         report.meta = Some(meta);
     }
     notes::print_notes(&receipt, run, is_read_now);
-    header_files::save_etag(transfer, report.meta.as_deref(), report.number, run)?;
+    header_files::save_etag(transfer, report, run)?;
     report.receipt = Some(receipt);
     refusal.filter(|_| run.options.fails_with_body).map_or(Ok(()), Err)
 }
@@ -343,7 +337,7 @@ async fn fetch_in_segments(
     progress.finish(saved.as_ref().ok().and(report.file.as_deref()).filter(|_| prints_each_file(run)));
     let receipt = saved?;
     notes::print_notes(&receipt, run, false);
-    header_files::save_etag(transfer, report.meta.as_deref(), report.number, run)?;
+    header_files::save_etag(transfer, report, run)?;
     report.receipt = Some(receipt);
     Ok(None)
 }

@@ -4,10 +4,9 @@ use std::fs;
 
 use crate::support::curl::run_curl;
 use crate::support::{
-    entry_names, http_server, http_server_first_then, read_text_file, run_fetch_url_in, strong_etag_headers,
-    temp_dir,
+    entry_names, http_server, http_server_first_then, read_text_file, run_fetch_url_in, temp_dir,
 };
-use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, file_handler};
+use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer};
 
 /// A server with one version of an object, which answers 304 to its ETag.
 fn versioned_server(tag: &'static str) -> HttpServer {
@@ -98,17 +97,6 @@ fn etag_headers_and_report_of_a_restarted_download_are_those_of_the_saved_versio
     assert_eq!(read_text_file(dir.path(), "file"), "version 2");
     assert_eq!((read_text_file(dir.path(), "tag").as_str(), result.as_str()), ("\"two\"\n", "\"two\""));
     assert!(read_text_file(dir.path(), "heads").contains("\"two\""));
-}
-
-#[test]
-fn etag_of_a_file_that_is_already_complete_is_saved() {
-    let server = http_server(file_handler(b"content".to_vec(), strong_etag_headers()));
-    let dir = temp_dir();
-    fs::write(dir.path().join("file"), "content").expect("a file");
-    fs::write(dir.path().join("tag"), "\"old\"\n").expect("a file");
-    let options = ["-C", "-", "--etag-save", "tag", "-o", "file", &server.url("/")];
-    run_fetch_url_in(dir.path(), options).assert_exit(0);
-    assert_eq!(read_text_file(dir.path(), "tag"), "\"v1\"\n");
 }
 
 #[test]

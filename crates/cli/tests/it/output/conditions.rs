@@ -110,6 +110,34 @@ fn check_condition(url: &str, condition: &str, is_transferred: bool) {
 }
 
 /// Servers that ignore the condition and send dates with a wrong weekday or in an obsolete format.
+/// A file that is not fetched must have the checksum, too.
+#[test]
+fn file_with_another_checksum_is_fetched_although_the_object_has_not_changed() {
+    let server = http_server(|request| {
+        let is_conditional =
+            ["if-none-match", "if-modified-since"].iter().any(|name| request.header(name).is_some());
+        if is_conditional { HttpResponse::new(304) } else { HttpResponse::new(200).body("new") }
+    });
+    // That of `new`.
+    let checksum = "sha256:11507a0e2f5e69d5dfa40a62a1bd7b6ee57e6bcd85c67c9b8431b36fff21c437";
+    for options in ["--etag-compare tag", "-z f", "-z f --etag-save tag"] {
+        let dir = temp_dir();
+        fs::write(dir.path().join("f"), "old").expect("a file");
+        fs::write(dir.path().join("tag"), "\"1\"\n").expect("a file");
+        let url = server.url("/");
+        let arguments = || ["--checksum", checksum, "-o", "f", &url].into_iter().chain(options.split(' '));
+        let first = run_fetch_url_in(dir.path(), arguments());
+        first.assert_exit(0).assert_stderr_contains("checksum");
+        assert_eq!(fs::read_to_string(dir.path().join("f")).expect("a file"), "new", "{options}");
+        fs::write(dir.path().join("tag"), "\"1\"\n").expect("a file");
+        let requests = server.requests().len();
+        run_fetch_url_in(dir.path(), arguments()).assert_exit(0);
+        let second = &server.requests()[requests..];
+        assert_eq!(second.len(), 1, "{options}");
+        assert!(second[0].header("if-none-match").or(second[0].header("if-modified-since")).is_some());
+    }
+}
+
 #[test]
 fn lenient_dates_of_servers_are_compared() {
     for (date, is_transferred) in [

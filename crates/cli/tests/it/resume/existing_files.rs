@@ -1,6 +1,7 @@
 //! `-C -` when the output file exists and fetch-url has no partial download: finished files, and files of other programs.
 
 use std::fs;
+use std::time::{Duration, SystemTime};
 
 use crate::support::{
     RunResult, entry_names, http_server, read_text_file, run_fetch_url_in, strong_etag_headers, temp_dir,
@@ -134,6 +135,72 @@ fn checksum_is_not_skipped_for_a_complete_file() {
     let arguments = ["-C", "-", "--checksum", &wrong, "-o", "file", &server.url("/")];
     run_fetch_url_in(dir.path(), arguments).assert_exit(91);
     assert!(fs::read(dir.path().join("file")).expect("a file") == object());
+}
+
+/// Two versions of an archive that is padded with zeros: equal sizes and ends.
+fn padded(first: u8) -> Vec<u8> {
+    [vec![first], vec![0; 10_000]].concat()
+}
+
+/// The server says that the object has changed, which counts more than an equal end.
+#[test]
+fn object_that_has_changed_by_a_condition_is_fetched_from_the_start() {
+    let headers = FileHeaders {
+        etag: Some("\"v2\"".to_owned()),
+        last_modified: Some("Fri, 02 Jan 2015 00:00:00 GMT".to_owned()),
+        ..FileHeaders::default()
+    };
+    let server = http_server(file_handler(padded(2), headers));
+    let ftp = FtpConfig::new().file("/o", padded(2)).modified("/o", "20150102000000");
+    let ftp = FtpServer::start(ftp).expect("a server");
+    for (options, url) in [
+        ("--etag-save tag --etag-compare tag", server.url("/o")),
+        ("-z 2015-01-01", server.url("/o")),
+        ("-R -z file", server.url("/o")),
+        ("-R -z file", ftp.url("/o")),
+    ] {
+        // An old version of the same size, and one of which the object seems to be the continuation.
+        for old in [padded(1), padded(1)[..5000].to_vec()] {
+            let dir = temp_dir();
+            fs::write(dir.path().join("file"), old).expect("a file");
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_420_000_000);
+            let file = fs::File::options().write(true).open(dir.path().join("file")).expect("a file");
+            file.set_modified(time).expect("a time");
+            fs::write(dir.path().join("tag"), "\"v1\"\n").expect("a file");
+            let arguments = ["-C", "-", "-o", "file", &url].into_iter().chain(options.split(' '));
+            run_fetch_url_in(dir.path(), arguments).assert_exit(0);
+            assert!(fs::read(dir.path().join("file")).expect("a file") == padded(2), "{options} {url}");
+            let tag = if options.contains("etag") { "\"v2\"\n" } else { "\"v1\"\n" };
+            assert_eq!(read_text_file(dir.path(), "tag"), tag);
+        }
+    }
+}
+
+/// An equal end does not show that the bytes before it belong to the version that the ETag names.
+#[test]
+fn etag_is_not_saved_for_a_file_of_which_only_the_end_was_compared() {
+    let server = http_server(file_handler(padded(2), strong_etag_headers()));
+    for old in [padded(1), padded(1)[..5000].to_vec()] {
+        let dir = temp_dir();
+        fs::write(dir.path().join("file"), old).expect("a file");
+        fs::write(dir.path().join("tag"), "\"old\"\n").expect("a file");
+        let options = ["-C", "-", "--etag-save", "tag", "-o", "file", &server.url("/")];
+        run_fetch_url_in(dir.path(), options).assert_exit(0);
+        assert_eq!(read_text_file(dir.path(), "tag"), "\"old\"\n");
+    }
+}
+
+/// The digest is that of the whole object, which shows that the file is another version.
+#[test]
+fn file_is_fetched_from_the_start_if_the_response_has_a_digest() {
+    let digest = "sha-256=:E2oM0rDIdh/AlFD1hJdnUeKqQ3vCwWzd5b3mYKN3EUs=:";
+    let handler = file_handler(padded(2), strong_etag_headers());
+    let server = http_server(move |request| handler(request).header("Repr-Digest", digest));
+    let dir = temp_dir();
+    fs::write(dir.path().join("file"), padded(1)).expect("a file");
+    let arguments = ["-C", "-", "--metalink-over-http", "-o", "file", &server.url("/")];
+    run_fetch_url_in(dir.path(), arguments).assert_exit(0).assert_stderr_contains("from the start");
+    assert!(fs::read(dir.path().join("file")).expect("a file") == padded(2));
 }
 
 /// The last bytes of such an object cannot be requested.
