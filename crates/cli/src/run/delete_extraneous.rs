@@ -49,7 +49,7 @@ impl Extraneous {
             let Some((parent, name)) = open_parent(directory, path) else { continue };
             match parent.file_metadata(name).map(|file| finished.is_unchanged(&file)) {
                 Some(_) if spellings.is_listed(path, &listings.names) => {}
-                Some(true) => extraneous.files.push((path.clone(), *finished)),
+                Some(true) => extraneous.files.push((path.clone(), finished.clone())),
                 Some(false) => extraneous.changed += 1,
                 None => {}
             }

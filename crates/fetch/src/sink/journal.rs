@@ -9,6 +9,7 @@
 mod digest_set;
 mod earlier_runs;
 mod entry;
+mod finished;
 mod line;
 mod line_hasher;
 mod lines;
@@ -28,7 +29,8 @@ use serde_json::json;
 
 use self::digest_set::DigestSet;
 use self::earlier_runs::{EarlierRuns, boot};
-use self::entry::{Entry, FileTime, modified};
+use self::entry::Entry;
+pub use self::finished::Finished;
 use self::line::{Line, Text};
 use self::line_hasher::LineHasher;
 use self::lines::{Lines, first_line};
@@ -68,20 +70,6 @@ pub struct Journal {
     /// Nothing is written: the journal was opened for reading, or a write has failed, so that the last line may be
     /// truncated.
     is_read_only: bool,
-}
-
-/// Size and modification time of a file when it was finished.
-#[derive(Clone, Copy, Debug)]
-pub struct Finished {
-    size: u64,
-    modified: Option<FileTime>,
-}
-
-impl Finished {
-    /// Returns `true` if size and modification time of `file` are unchanged.
-    pub fn is_unchanged(&self, file: &Metadata) -> bool {
-        self.size == file.len() && self.modified == Some(modified(file))
-    }
 }
 
 impl Journal {
@@ -304,7 +292,10 @@ impl Journal {
         let (mut finished, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
         while let Some(line) = lines.next().map_err(|error| self.failed(error))? {
             if let Some(Entry { path, size, modified, .. }) = Entry::from_line(&line) {
-                finished.insert(path.to_owned(), Finished { size, modified });
+                match finished.get_mut(path) {
+                    Some(file) => Finished::add(file, (size, modified)),
+                    None => drop(finished.insert(path.to_owned(), Finished::new((size, modified)))),
+                }
             }
         }
         Ok(finished)
