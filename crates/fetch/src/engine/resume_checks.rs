@@ -1,7 +1,5 @@
 //! Decides when a partial download must be discarded instead of continued (RFC 9110 §15.3.7).
 
-use fetch_url_core::Url;
-
 use crate::resume::resource_key;
 use crate::{ByteRange, Code, Error, Meta, Phase, Request, Response, Resume};
 
@@ -27,7 +25,7 @@ pub(super) fn is_other_resource(response: &Response, request: &Request) -> bool 
 /// bytes or more is now said to have none. Over FTP, a version is its size and time, so an empty object is another version. The response to another method than GET is not resumable, and not an error.
 pub(super) fn missing_content_error(meta: &Meta, resume: Option<&Resume>) -> Option<Error> {
     let is_emptied = |resume: &Resume| {
-        let is_same = meta.validator.as_ref() == Some(&resume.validator) && !matches!(meta.url, Url::Ftp(_));
+        let is_same = meta.validator.as_ref() == Some(&resume.validator) && meta.protocol != Some("FTP");
         meta.head.size == Some(0) && is_same && resume.offset > 0
     };
     let is_missing =
@@ -94,6 +92,9 @@ mod tests {
         }
         let mut of_ftp = Meta::new(Request::new("ftp://h/x").expect("a URL").url().clone());
         (of_ftp.head.size, of_ftp.validator, of_ftp.is_resumable) = (Some(0), tag("\"1\"").into(), true);
+        of_ftp.protocol = Some("HTTP/1.1");
+        assert!(missing_content_error(&of_ftp, Some(&resume)).is_some(), "through an HTTP proxy");
+        of_ftp.protocol = Some("FTP");
         assert!(
             missing_content_error(&of_ftp, Some(&resume)).is_none(),
             "another version of the same second"

@@ -196,7 +196,7 @@ fn every_fault_of_a_proxy_has_its_exit_status_and_is_bounded() {
 #[test]
 fn secret_fields_of_the_response_to_connect_are_masked() {
     for status in ["200 OK", "407 Proxy Authentication Required: no", "503 No"] {
-        let fields = "Set-Cookie: s=Geheim\r\nX-Auth-Token: Geheim\r\n Geheim\r\nVia: 1.1 x\r\n\r\n";
+        let fields = "Set-Cookie: s=Geheim\r\nX-Auth-Token : Geheim\r\n Geheim\r\nLocation: http://u:Geheim@h/\r\nVia: 1.1 x\r\n\r\n";
         let (address, _) = start_proxy(replies(&[format!("HTTP/1.1 {status}\r\n{fields}").as_bytes()]));
         let proxy = format!("http://{address}");
         let url = format!("gopher://{NAME}:7000/0x");

@@ -1,6 +1,7 @@
 //! The errors of tunnels: the proxy refuses, breaks its protocol, or cannot be asked.
 
 use bytes::Bytes;
+use fetch_url_core::mask_password;
 use fetch_url_proto::WireError;
 use fetch_url_proto::proxy::{InvalidDestination, Refusal};
 use fetch_url_proto::text::mask_secret;
@@ -26,9 +27,12 @@ pub(super) fn mask_secret_field(line: Bytes) -> Bytes {
         return Bytes::from_static(b" ***");
     }
     let Some(colon) = line.iter().position(|&byte| byte == b':') else { return line };
-    let name = String::from_utf8_lossy(&line[..colon]);
+    let name = String::from_utf8_lossy(line[..colon].trim_ascii_end());
     let is_secret = !name.contains(' ') && is_secret_field(&name);
-    if is_secret { [&line[..colon], b": ***"].concat().into() } else { line }
+    if is_secret {
+        return [name.as_bytes(), b": ***"].concat().into();
+    }
+    mask_password(&String::from_utf8_lossy(&line)).into()
 }
 
 /// Returns the error for a proxy that closed the connection or broke its protocol.
