@@ -13,6 +13,13 @@ pub(crate) struct ChecksumOptions {
 }
 
 impl ChecksumOptions {
+    /// Returns `true` if the checksum cannot be changed on its way: the user gave it, or its list comes over TLS.
+    pub(super) fn is_protected(&self) -> bool {
+        let is_tls =
+            |from: &String| from.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"));
+        self.checksum.is_some() || self.checksum_from.as_ref().is_some_and(is_tls)
+    }
+
     /// Checks the checksum options.
     pub(super) fn of(flags: &FetchFlags) -> Result<Self, Error> {
         let ChecksumFlags { checksum, checksum_from } = &flags.checksum;

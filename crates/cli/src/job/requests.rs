@@ -2,8 +2,8 @@
 
 use fetch_url::http::{HeaderField, IndexRule, RequestBody};
 use fetch_url::news::UpcomingUrls;
-use fetch_url::url::{Security, Url, mask_password};
-use fetch_url::{Code, Error, Hint, Meta, Phase, Request};
+use fetch_url::url::{Security, Url};
+use fetch_url::{Code, Error, Meta, Phase, Request};
 
 use super::{FetchOptions, Form, Transfer, news, with_typed_url_hint};
 use crate::error::usage_error;
@@ -42,7 +42,7 @@ impl FetchOptions {
             return self.request_with_upload(&transfer.url, transfer.upload.as_ref(), next);
         }
         if self.typed_urls.complete(&transfer.url).is_some() {
-            let detail = format!("a metalink names {}, which has no scheme", mask_password(&transfer.url));
+            let detail = format!("a metalink names {}, which has no scheme", transfer.shown_url());
             return Err(Error::new(Code::Policy, Phase::Plan, detail));
         }
         // The data of `-G` are for the URL of the user.
@@ -81,9 +81,13 @@ impl FetchOptions {
         }
         let security = |url: &Url<'_>| url.scheme().security;
         let is_downgrade = security(&meta.url) == Security::Tls && security(request.url()) == Security::Plain;
-        if is_downgrade && !self.named_urls.allow_downgrade && transfer.checksum.is_none() {
+        // Metadata have no checksum.
+        let has_checksum = transfer.checksum.is_some() || self.checksum.is_protected();
+        let is_protected = has_checksum && !self.head || self.named_urls.allow_downgrade;
+        if is_downgrade && !is_protected {
             let detail = "an https server names a URL without TLS, and no checksum protects the object";
-            return Err(Error::new(Code::Policy, Phase::Plan, detail).with_hint(Hint::Downgrade));
+            let hint = "--proto-redir http,https allows it";
+            return Err(Error::new(Code::Policy, Phase::Plan, detail).with_hint(hint));
         }
         Ok(request.from_response(meta))
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fetch_url::http::RequestBody;
+use fetch_url::internal::shown_text;
 use fetch_url::mirror::{FileEntry, OrdinaryPage};
 use fetch_url::url::mask_password;
 use fetch_url::{Checksum, Code, Error, Meta, Phase};
@@ -64,6 +65,14 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
+    /// Returns the URL for messages: without its password, and without secrets that the server which named it has repeated.
+    pub(crate) fn shown_url(&self) -> String {
+        match &self.named_by {
+            Some(meta) => shown_text(&self.url, meta),
+            None => mask_password(&self.url),
+        }
+    }
+
     /// Returns a transfer without alternatives and checksum.
     pub(crate) const fn new(url: String, output: Output) -> Self {
         Self {

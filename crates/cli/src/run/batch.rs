@@ -148,7 +148,7 @@ impl Batch {
             let again = copies::attempt_with_fewer_sources(earlier, failed, &report);
             let Some(next) = again.or_else(|| further.as_mut()?.pop_front()) else { break };
             let other = copies::following(next, earlier, &report);
-            let shown = copies::shown_url(&other);
+            let shown = other.shown_url();
             if self.run.log.prints_notes {
                 self.run.progress.suspend_while(|| render::print_alternative(failed, &report, &shown));
             }
@@ -317,9 +317,9 @@ impl Batch {
     /// Reports the start of a transfer.
     fn begin(&self, number: usize, transfer: &Transfer) -> TransferReport {
         if let Some(events) = &self.run.events {
-            events.start(number, &transfer.url);
+            events.start(number, &transfer.shown_url());
         }
-        TransferReport::begin(number, &transfer.url)
+        TransferReport::begin(number, &transfer.shown_url())
     }
 
     /// Reports the end of a transfer. Returns its exit status.

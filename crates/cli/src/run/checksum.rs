@@ -84,7 +84,7 @@ pub(super) async fn expected(
         return Ok(found);
     }
     let detail = match from {
-        "auto" => format!("no checksum list beside {} contains {name}", mask_password(&transfer.url)),
+        "auto" => format!("no checksum list beside {} contains {name}", transfer.shown_url()),
         from => format!("{} does not contain a checksum of {name}", mask_password(from)),
     };
     Err(Error::new(Code::NotFound, Phase::Plan, detail))

@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-use fetch_url::internal::shown_text;
 use fetch_url::news::UpcomingUrls;
-use fetch_url::url::mask_password;
 use fetch_url::{Code, Error, Meta, Request, http};
 
 use super::context::Run;
+use super::document_metadata::checks_digest;
 use crate::job::{Output, SegmentUse, Transfer};
 use crate::report::TransferReport;
 
@@ -81,14 +80,6 @@ fn alone(transfer: &Transfer, url: &str) -> Transfer {
     }
 }
 
-/// Returns the URL of an attempt for messages, without secrets that the server which named it has repeated.
-pub(super) fn shown_url(transfer: &Transfer) -> String {
-    match &transfer.named_by {
-        Some(meta) => shown_text(&transfer.url, meta),
-        None => mask_password(&transfer.url),
-    }
-}
-
 /// Returns `next` as the attempt after `last`, whose results are in `report`. It keeps the name of the file. If the object was
 /// received, its server has compared the date of `-z`.
 pub(super) fn following(next: Transfer, last: &Transfer, report: &TransferReport) -> Transfer {
@@ -115,7 +106,7 @@ fn duplicates(transfer: &Transfer, meta: &Meta, run: &Run) -> Vec<Transfer> {
     if !run.options.uses_duplicates || !run.options.only_reads || transfer.upload.is_some() {
         return Vec::new();
     }
-    let digest = http::digest(meta).filter(|_| !is_error(meta));
+    let digest = http::digest(meta).filter(|_| !is_error(meta) && checks_digest(run));
     let checksum = transfer.checksum.clone().or(digest);
     let named_by = Some(Arc::new(meta.clone()));
     let duplicate = |url: String| Transfer {

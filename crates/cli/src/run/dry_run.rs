@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use fetch_url::internal::check_request;
-use fetch_url::url::mask_password;
 use fetch_url::{Error, Request};
 
 use super::context::Run;
@@ -23,7 +22,6 @@ pub(super) fn print_planned(
         check_advice(&advice, transfer, run)?;
     }
     let size = transfer.entry.as_ref().and_then(|entry| entry.size);
-    run.progress.suspend_while(|| {
-        render::dry_run::print_fetch(&mask_password(&transfer.url), path, size, run.options.format)
-    })
+    run.progress
+        .suspend_while(|| render::dry_run::print_fetch(&transfer.shown_url(), path, size, run.options.format))
 }

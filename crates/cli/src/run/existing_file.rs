@@ -8,8 +8,8 @@ use std::path::Path;
 use fetch_url::http::{self, HttpOptions};
 use fetch_url::news::UpcomingUrls;
 use fetch_url::output::{FileSink, Resume};
-use fetch_url::url::{Url, mask_password};
-use fetch_url::{ByteRange, Code, Content, Error, Meta, PrecedingBytes, Request};
+use fetch_url::url::Url;
+use fetch_url::{ByteRange, Checksum, Code, Content, Error, Meta, PrecedingBytes, Request};
 use fetch_url_proto::text::sanitise;
 
 use super::context::Run;
@@ -256,7 +256,7 @@ fn last_bytes(path: &Path, length: u64, count: u64) -> Option<Vec<u8>> {
 fn note(text: &str, transfer: &Transfer, run: &Run) {
     if !run.log.is_silent {
         run.progress.suspend_while(|| match run.options.format {
-            Format::Json => render::print_note_for(&mask_password(&transfer.url), text, Format::Json),
+            Format::Json => render::print_note_for(&transfer.shown_url(), text, Format::Json),
             _ => render::print_note(&sanitise(text.as_bytes())),
         });
     }

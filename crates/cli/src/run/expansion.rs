@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fetch_url::news::NewsOptions;
 use fetch_url::url::{Url, parse};
-use fetch_url::{Code, Content, Error, Phase, Request};
+use fetch_url::{Code, Content, Error, Meta, Phase, Request};
 use fetch_url_proto::Details;
 use fetch_url_proto::metalink;
 use fetch_url_proto::nntp::ArticlePart;
@@ -61,7 +61,9 @@ pub(super) async fn expand(run: &Run, planned: &PlannedTransfer) -> Result<Optio
         };
         let document = body.collect(metalink::MAX_SIZE).await?;
         let mut files = crate::job::metalink::files(&document, run.options.output_dir.as_deref())?;
-        let named_by = Some(Arc::from(response.meta));
+        // A local document is the user's own.
+        let named_by =
+            Some(Arc::from(response.meta)).filter(|meta: &Arc<Meta>| !matches!(meta.url, Url::File(_)));
         files.iter_mut().for_each(|file| file.named_by.clone_from(&named_by));
         return Ok(Some(Expansion::Metalink(files)));
     }

@@ -28,11 +28,11 @@ pub(super) fn print_failure(error: &Error, transfer: &Transfer, run: &Run) {
     match (run.log.prints_errors, run.log.errors_as_json) {
         (false, _) => {}
         (true, true) => {
-            render::print_error_json(error, &transfer.url);
+            render::print_error_json(error, &transfer.shown_url());
         }
         (true, false) => {
             // An invalid line of the input file has no URL.
-            render::print_error(error, Some(transfer.url.as_str()).filter(|url| !url.is_empty()));
+            render::print_error(error, Some(&*transfer.shown_url()).filter(|url| !url.is_empty()));
         }
     }
 }

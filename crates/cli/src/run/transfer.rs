@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use fetch_url::events::{Event, Observer as _};
 use fetch_url::internal::HostPermit;
 use fetch_url::output::{FileSink, Segments, Sink, save};
-use fetch_url::url::{Url, mask_password};
+use fetch_url::url::Url;
 use fetch_url::{Checksum, Content, Error, Meta, Request, Response, http};
 use tokio::sync::OwnedMutexGuard;
 
@@ -374,7 +374,7 @@ fn start_progress(run: &Run, transfer: &Transfer, report: &TransferReport) -> Tr
     // For an input file or a mirror, the file name is shorter and clearer than the URL.
     let name = match &transfer.output {
         Output::File(path) if run.input.is_some() || run.mirror.is_some() => path.to_string_lossy(),
-        _ => mask_password(&transfer.url).into(),
+        _ => transfer.shown_url().into(),
     };
     if let Some(path) = &report.file {
         run.open_files.borrow_mut().insert(report.number, path.clone());

@@ -11,12 +11,17 @@ use crate::{Error, Meta};
 
 impl Request {
     /// Returns a request for a related object, such as the checksum list of this object. It has the same options, but
-    /// no range, resume data, condition, method or body. Credentials are not sent to another origin.
+    /// no range, resume data, condition, method or body. Credentials are not sent to another origin. At the same origin, the
+    /// rules for addresses of this request apply.
     #[must_use]
     pub fn for_related(&self, url: Url<'static>) -> Self {
-        let is_cross_origin = self.has_left_origin() || !self.0.url.same_origin(&url);
-        let redirect_state =
-            RedirectState { is_cross_origin, is_plain_get: true, ..RedirectState::default() };
+        let is_same_origin = self.0.url.same_origin(&url);
+        let redirect_state = RedirectState {
+            is_cross_origin: self.has_left_origin() || !is_same_origin,
+            is_plain_get: true,
+            is_from_public: self.is_from_public() && is_same_origin,
+            ..RedirectState::default()
+        };
         let mut this = self.clone().redirected_to(url, redirect_state);
         let parts = this.parts_mut();
         (parts.want, parts.range, parts.resume, parts.condition) = (Want::Object, None, None, None);

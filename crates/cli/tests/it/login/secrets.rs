@@ -275,26 +275,41 @@ fn secret_fields_of_a_response_are_masked_in_the_trace() {
     }
 }
 
-/// A server can repeat the secrets of a request in the URL of a duplicate.
+/// A server can repeat the secrets of a request in the URL of a duplicate, or in a Metalink document.
 #[test]
-fn secrets_in_the_url_of_a_duplicate_are_masked() {
-    let server = http_server(|request| match request.path().as_str() {
+fn secrets_in_a_url_that_the_server_names_are_masked() {
+    let document = |url: &str| {
+        format!(
+            "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\"><file name=\"f\"><url>{url}</url></file></metalink>"
+        )
+    };
+    let server = http_server(move |request| match request.path().as_str() {
         "/x" => HttpResponse::new(503).header("Link", format!("</d/{CANARY}>; rel=duplicate")),
+        "/document" => HttpResponse::new(200).body(document(&format!("http://127.0.0.1:1/{CANARY}"))),
+        "/unknown" => HttpResponse::new(200).body(document(&format!("gopher://h/0{CANARY}"))),
         _ => HttpResponse::new(200).body("ok"),
     });
-    let url = server.url("/x");
     let (key, login, cookie) = (format!("X-Api-Key: {CANARY}"), format!("u:{CANARY}"), format!("a={CANARY}"));
     for secret in [["--oauth2-bearer", CANARY], ["-b", &cookie], ["-H", &key], ["-u", &login]] {
         for output in OUTPUT_OPTIONS {
             let dir = temp_dir();
-            let fixed = ["--metalink-over-http", "--retry", "0", "-o", "f", "--events", "events"];
-            let write_out = ["-w", "%{url}", &url];
-            let result = run_fetch_url_in(dir.path(), [output, &secret, &fixed, &write_out].concat());
-            assert_eq!(result.exit, 0, "{}", result.stderr);
-            let events = fs::read_to_string(dir.path().join("events")).expect("a file");
-            let leak = events.lines().find(|line| contains_canary(line));
-            assert_eq!(leak, None, "--events");
-            assert_no_leaks(vec![check_no_leak(&result, &format!("{secret:?} {output:?}"))]);
+            for (path, options, exit) in [
+                ("/x", &["--metalink-over-http", "-o", "f"][..], 0),
+                ("/document", &["--allow-port", "1", "--metalink"], 7),
+                ("/document", &["--checksum-from", "auto", "--allow-port", "1", "--metalink"], 7),
+                ("/document", &["--dry-run", "--allow-port", "1", "--metalink"], 0),
+                ("/unknown", &["--metalink"], 90),
+            ] {
+                let url = server.url(path);
+                let fixed = ["--retry", "0", "--events", "events", "-w", "%{url} %{errormsg}"];
+                let arguments = [output, &secret, &fixed, options, &[&url]].concat();
+                let result = run_fetch_url_in(dir.path(), arguments);
+                assert_eq!(result.exit, exit, "{path} {options:?}: {}", result.stderr);
+                let events = fs::read_to_string(dir.path().join("events")).expect("a file");
+                let leak = events.lines().find(|line| contains_canary(line));
+                assert_eq!(leak, None, "--events {path} {options:?}");
+                assert_no_leaks(vec![check_no_leak(&result, &format!("{secret:?} {output:?} {path}"))]);
+            }
         }
     }
 }

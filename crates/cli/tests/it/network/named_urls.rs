@@ -1,11 +1,16 @@
 //! URLs that a server names for an object, by `Link: rel=duplicate` or in a Metalink document: the rules of redirects hold
 //! for their addresses, schemes and secrets (docs/spec/semantics.md 3.11, 3.12).
 
-use crate::support::{RunResult, http_server, read_text_file, run_fetch_url_in, temp_dir};
-use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, ProxyServer, ServerCert};
+use crate::support::{
+    RunResult, http_server, read_text_file, run_fetch_url_in, strong_etag_headers, temp_dir,
+};
+use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, ProxyServer, ServerCert, file_handler};
 
 /// The SHA-256 of `object` in base64.
 const DIGEST: &str = "sha-256=:KVjUFtCKpaRy17UJA2y36v1UKt2EUn5moUXqZMtM3HU=:";
+
+/// The SHA-256 of 4 MiB of the byte 7.
+const SEGMENTED_DIGEST: &str = "sha-256=:x1YQDXOLl7lTUGkETgLFqSyw9ixK7NepIBb+sRktL28=:";
 
 fn object_server() -> HttpServer {
     http_server(|_| HttpResponse::new(200).body("object"))
@@ -50,7 +55,11 @@ fn private_address_that_a_public_server_names_is_refused() {
         let outside = http_server(naming(&format!("http://{host}:{port}/x")));
         for (from, path) in [("93.184.216.34", "x"), ("a.test", "x"), ("a.test", "document")] {
             let url = format!("http://{from}:{}/{path}", outside.addr().port());
-            for options in ["", "--noproxy 127.0.0.1,10.0.0.1,::1,localhost", "--segments 3"] {
+            let direct = "--noproxy 127.0.0.1,10.0.0.1,::1,localhost";
+            // The list would be fetched before the object, from the same server.
+            let list = &*format!("{direct} --checksum-from auto");
+            let options = ["", direct, "--segments 3", list];
+            for options in &options[..if path == "document" { 4 } else { 3 }] {
                 let (result, file) = run(&format!("-x {} {options}", proxy.url()), &url);
                 assert_eq!(result.exit, 90, "{from} {path} to {host} {options}: {}", result.stderr);
                 assert_eq!(file, None);
@@ -72,15 +81,23 @@ fn private_address_that_a_public_server_names_is_refused() {
 /// The segments of an object that the public server itself sends are not requested at a private address.
 #[test]
 fn segments_are_not_fetched_from_a_private_address_that_a_public_server_names() {
-    let (inside, proxy) = (object_server(), ProxyServer::http().expect("a proxy"));
+    let content = vec![7; 4 << 20];
+    let inside = http_server(file_handler(content.clone(), strong_etag_headers()));
+    let proxy = ProxyServer::http().expect("a proxy");
     let link = format!("<{}>; rel=duplicate", inside.url("/x"));
-    let outside = http_server(move |_| {
-        HttpResponse::new(200).header("Link", &link).header("Repr-Digest", DIGEST).body("object")
+    let handler = file_handler(content, strong_etag_headers());
+    let outside = http_server(move |request| {
+        handler(request).header("Link", &link).header("Repr-Digest", SEGMENTED_DIGEST)
     });
+    let segments = |url: &str, options: &str| {
+        let (result, file) = run(&format!("--segments 3 {options}"), url);
+        assert_eq!(result.exit, 0, "{}", result.stderr);
+        assert!(file.is_some());
+        inside.connections()
+    };
     let url = format!("http://a.test:{}/x", outside.addr().port());
-    let (result, file) = run(&format!("-x {} --segments 3", proxy.url()), &url);
-    assert_eq!((result.exit, file.as_deref()), (0, Some("object")), "{}", result.stderr);
-    assert_eq!(inside.connections(), 0);
+    assert_eq!(segments(&url, &format!("-x {} --noproxy 127.0.0.1", proxy.url())), 0);
+    assert_ne!(segments(&outside.url("/x"), ""), 0, "a private server may name it");
 }
 
 #[test]
