@@ -107,6 +107,7 @@ pub(crate) fn print_error_json(error: &Error, url: &str) -> u8 {
 pub(crate) fn print_alternative(error: &Error, report: &TransferReport, url: &str) {
     let failed = error.url().map_or_else(|| mask_password(&report.url), str::to_owned);
     let how = match report.segment_use {
+        _ if report.has_earlier_start => "from the start",
         SegmentUse::AllServers => "alone, without the other servers",
         SegmentUse::OneServer if url == mask_password(&report.url) => "over one connection",
         _ => "instead",

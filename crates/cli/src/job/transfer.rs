@@ -52,6 +52,8 @@ pub(crate) struct Transfer {
     /// The conditions of `-z` and `--etag-compare` are not sent: an earlier attempt has received the object under them, or
     /// the existing file does not have the checksum.
     pub(crate) is_unconditional: bool,
+    /// With `-C -`, no byte of the existing file is kept.
+    pub(crate) replaces_file: bool,
     /// The required checksum.
     pub(crate) checksum: Option<Checksum>,
     /// A document has checksums of the object, but none that can be verified.
@@ -88,6 +90,7 @@ impl Transfer {
             alternatives: Vec::new(),
             segment_use: SegmentUse::AllServers,
             is_unconditional: false,
+            replaces_file: false,
             checksum: None,
             has_unusable_checksum: false,
             upload: None,

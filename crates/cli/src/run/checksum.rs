@@ -55,6 +55,19 @@ pub(super) async fn is_checked(
     if !must_check_existing(transfer, run) {
         return Ok(true);
     }
+    has_required_checksum(path, request, transfer, run).await
+}
+
+/// Returns `true` if the file at `path` has the required checksum, or none is required.
+///
+/// # Errors
+/// Those of [`expected`].
+pub(super) async fn has_required_checksum(
+    path: &Path,
+    request: &Request,
+    transfer: &Transfer,
+    run: &Run,
+) -> Result<bool, Error> {
     let Some(checksum) = expected(request, transfer, run).await? else { return Ok(true) };
     let is_equal = checksum.matches_file(path).await.unwrap_or(false);
     if !is_equal {

@@ -37,13 +37,16 @@ pub(super) fn further_attempts(
     others(transfer, meta, run).into()
 }
 
-/// Returns the next attempt with the URL of a transfer whose segments do not fit together: with fewer servers, and then over
-/// one connection. Returns `None` if it failed for another reason.
+/// Returns the next attempt with the URL of a transfer whose bytes do not fit together: without those of an earlier file, or
+/// with segments of fewer servers, and then over one connection. Returns `None` if it failed for another reason.
 pub(super) fn attempt_with_fewer_sources(
     transfer: &Transfer,
     error: &Error,
     report: &TransferReport,
 ) -> Option<Transfer> {
+    if error.code() == Code::ChecksumMismatch && report.has_earlier_start {
+        return Some(Transfer { replaces_file: true, ..alone(transfer, &transfer.url) });
+    }
     let segment_use = segment_use_after(error, report.segment_use)?;
     Some(Transfer { segment_use, ..alone(transfer, &transfer.url) })
 }

@@ -41,7 +41,7 @@ pub(super) fn length(path: &Path, transfer: &Transfer, run: &Run) -> u64 {
     // A condition finds out more reliably than the end of the file whether the object has changed.
     let is_known_otherwise =
         run.journal.is_some() || transfer.entry.is_some() || run.options.is_conditional();
-    if !run.options.resume || is_known_otherwise || transfer.lease.is_some() {
+    if !run.options.resume || is_known_otherwise || transfer.lease.is_some() || transfer.replaces_file {
         return 0;
     }
     let metadata = path.symlink_metadata().ok().filter(Metadata::is_file);
@@ -54,7 +54,7 @@ pub(super) async fn start(
     path: Option<&Path>,
     file: Option<FileSink>,
     request: &Request,
-    has_checksum: bool,
+    expected: Option<&Checksum>,
     transfer: &Transfer,
     run: &Run,
     report: &mut TransferReport,
@@ -64,7 +64,7 @@ pub(super) async fn start(
     let Some(path) = path.filter(|_| file.as_ref().is_some_and(is_compared)) else {
         return Ok(Some((file, resume)));
     };
-    match compare(path, request, has_checksum, transfer, run).await? {
+    match compare(path, request, expected, transfer, run).await? {
         ExistingFile::Complete(meta) => {
             (report.meta, report.is_skipped) = (Some(meta), true);
             Ok(None)
@@ -95,15 +95,15 @@ fn resume_of(
     None
 }
 
-/// Compares the last bytes of the file at `path` with the object. If the object has a checksum, only the whole object
-/// can show that the file is complete.
+/// Compares the last bytes of the file at `path` with the object, and the whole file with the checksum of the object, if
+/// there is one.
 ///
 /// # Errors
 /// Those of the request, for example `Code::NotFound`.
 async fn compare(
     path: &Path,
     request: &Request,
-    has_checksum: bool,
+    expected: Option<&Checksum>,
     transfer: &Transfer,
     run: &Run,
 ) -> Result<ExistingFile, Error> {
@@ -135,9 +135,11 @@ async fn compare(
     }
     match meta.head.size {
         Some(size) if size == length => {
-            let has_digest = document_metadata::checks_digest(run) && http::digest(&meta).is_some();
-            if has_checksum || has_digest {
-                return restart("it must have the checksum");
+            let digest = || http::digest(&meta).filter(|_| document_metadata::checks_digest(run));
+            if let Some(checksum) = expected.cloned().or_else(digest)
+                && !checksum.matches_file(path).await.unwrap_or(false)
+            {
+                return restart("it does not have the checksum of the object");
             }
             note(&format!("{} is already complete: {length} bytes", path.display()), transfer, run);
             Ok(ExistingFile::Complete(meta))
@@ -161,7 +163,7 @@ pub(super) async fn without_condition_for_wrong_file(
 ) -> Result<Request, Error> {
     let path = path.filter(|path| run.options.is_conditional() && path.is_file());
     let is_right = match path {
-        Some(path) => checksum::is_checked(path, &request, transfer, run).await?,
+        Some(path) => checksum::has_required_checksum(path, &request, transfer, run).await?,
         None => true,
     };
     if is_right {

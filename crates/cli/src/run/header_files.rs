@@ -40,11 +40,11 @@ fn write_dumped(path: &Path, dumped: &mut Option<File>, text: &[u8]) -> io::Resu
 
 /// Writes the ETag of a saved object to the file of `--etag-save`. Without an ETag, the file is emptied, so that the next
 /// run fetches the object. That of a duplicate is not stored: it means nothing to the server of the URL (RFC 9110 §8.8.3).
-/// If an earlier file is the start of this one, nothing is written: the ETag may not be that of the start.
+/// Nor is one if an earlier file is the start of this one, which may be that of another version.
 pub(super) fn save_etag(transfer: &Transfer, report: &TransferReport, run: &Run) -> Result<(), Error> {
-    let path = run.options.etag_save.as_ref().filter(|_| !report.has_earlier_start);
-    let Some(path) = path else { return Ok(()) };
-    let meta = report.meta.as_deref().filter(|_| !transfer.is_from_document);
+    let Some(path) = &run.options.etag_save else { return Ok(()) };
+    let is_of_object = !transfer.is_from_document && !report.has_earlier_start;
+    let meta = report.meta.as_deref().filter(|_| is_of_object);
     let field = meta.and_then(|meta| meta.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag")));
     let text = field.map_or_else(Vec::new, |(_, value)| [&value[..], b"\n"].concat());
     if is_stdout(path) {

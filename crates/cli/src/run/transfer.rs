@@ -87,8 +87,8 @@ async fn run_stages(
         return save_response(page.to_response(), file, expected, transfer, run, report).await;
     }
     let request = existing_file::with_kept_bytes(request, path.as_deref(), file.as_ref(), run);
-    let has_checksum = expected.is_some();
-    let started = existing_file::start(path.as_deref(), file, &request, has_checksum, transfer, run, report);
+    let checksum = expected.as_ref();
+    let started = existing_file::start(path.as_deref(), file, &request, checksum, transfer, run, report);
     let Some((file, resume)) = started.await? else { return Ok(()) };
     let file = match file {
         Some(file) if resume.is_none() && !file.is_device() => {
@@ -270,6 +270,7 @@ async fn save_response(
     report: &mut TransferReport,
 ) -> Result<(), Error> {
     let is_object = matches!(response.content, Content::Body(_) | Content::Listing(_));
+    report.has_earlier_start &= response.meta.offset > 0;
     let mut response = with_output_format(response, !matches!(transfer.output, Output::Stdout { .. }), run);
     let refusal = response.status_error.take();
     let is_stream =
@@ -292,6 +293,7 @@ async fn save_response(
     if let Some(meta) = receipt.restarted.take() {
         header_files::dump_header(&meta, report.number, run)?;
         report.meta = Some(meta);
+        report.has_earlier_start = false;
     }
     notes::print_notes(&receipt, run, is_read_now);
     header_files::save_etag(transfer, report, run)?;

@@ -109,7 +109,6 @@ fn check_condition(url: &str, condition: &str, is_transferred: bool) {
     }
 }
 
-/// Servers that ignore the condition and send dates with a wrong weekday or in an obsolete format.
 /// A file that is not fetched must have the checksum, too.
 #[test]
 fn file_with_another_checksum_is_fetched_although_the_object_has_not_changed() {
@@ -136,8 +135,15 @@ fn file_with_another_checksum_is_fetched_although_the_object_has_not_changed() {
         assert_eq!(second.len(), 1, "{options}");
         assert!(second[0].header("if-none-match").or(second[0].header("if-modified-since")).is_some());
     }
+    // The line of a list can require it.
+    let dir = temp_dir();
+    fs::write(dir.path().join("f"), "old").expect("a file");
+    fs::write(dir.path().join("list"), format!("{}\tf\t{checksum}\n", server.url("/"))).expect("a file");
+    run_fetch_url_in(dir.path(), ["-z", "f", "--input-file", "list"]).assert_exit(0);
+    assert_eq!(fs::read_to_string(dir.path().join("f")).expect("a file"), "new");
 }
 
+/// Servers that ignore the condition and send dates with a wrong weekday or in an obsolete format.
 #[test]
 fn lenient_dates_of_servers_are_compared() {
     for (date, is_transferred) in [

@@ -180,13 +180,16 @@ fn object_that_has_changed_by_a_condition_is_fetched_from_the_start() {
 #[test]
 fn etag_is_not_saved_for_a_file_of_which_only_the_end_was_compared() {
     let server = http_server(file_handler(padded(2), strong_etag_headers()));
-    for old in [padded(1), padded(1)[..5000].to_vec()] {
+    // The tag of a file that was kept as it is still holds; that of a file that was continued does not.
+    for (old, tag) in
+        [(padded(1), "\"old\"\n"), (padded(1)[..5000].to_vec(), ""), (b"other".to_vec(), "\"v1\"\n")]
+    {
         let dir = temp_dir();
         fs::write(dir.path().join("file"), old).expect("a file");
         fs::write(dir.path().join("tag"), "\"old\"\n").expect("a file");
         let options = ["-C", "-", "--etag-save", "tag", "-o", "file", &server.url("/")];
         run_fetch_url_in(dir.path(), options).assert_exit(0);
-        assert_eq!(read_text_file(dir.path(), "tag"), "\"old\"\n");
+        assert_eq!(read_text_file(dir.path(), "tag"), tag);
     }
 }
 
@@ -197,10 +200,16 @@ fn file_is_fetched_from_the_start_if_the_response_has_a_digest() {
     let handler = file_handler(padded(2), strong_etag_headers());
     let server = http_server(move |request| handler(request).header("Repr-Digest", digest));
     let dir = temp_dir();
-    fs::write(dir.path().join("file"), padded(1)).expect("a file");
     let arguments = ["-C", "-", "--metalink-over-http", "-o", "file", &server.url("/")];
-    run_fetch_url_in(dir.path(), arguments).assert_exit(0).assert_stderr_contains("from the start");
-    assert!(fs::read(dir.path().join("file")).expect("a file") == padded(2));
+    for old in [padded(1), padded(1)[..5000].to_vec()] {
+        fs::write(dir.path().join("file"), old).expect("a file");
+        run_fetch_url_in(dir.path(), arguments).assert_exit(0).assert_stderr_contains("from the start");
+        assert!(fs::read(dir.path().join("file")).expect("a file") == padded(2));
+    }
+    // The file has the digest, so that only its end is requested.
+    let requests = server.requests().len();
+    run_fetch_url_in(dir.path(), arguments).assert_exit(0).assert_stderr_contains("already complete");
+    assert_eq!(server.requests().len(), requests + 1);
 }
 
 /// The last bytes of such an object cannot be requested.
