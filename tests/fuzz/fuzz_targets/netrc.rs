@@ -1,10 +1,12 @@
 //! Arbitrary bytes as a netrc file: no panic; a result is of the requested user, is a part of the file, and does not
 //! depend on entries of other machines.
 //!
-//! The module is private to its crate and is compiled here a second time.
+//! The modules are private to their crate and are compiled here a second time.
 #![no_main]
 #![allow(dead_code, reason = "the engine uses the rest")]
 
+#[path = "../../../crates/fetch/src/ascii_host.rs"]
+mod ascii_host;
 #[path = "../../../crates/fetch/src/credentials"]
 mod credentials {
     pub(crate) mod netrc;
