@@ -10,7 +10,7 @@ use fetch_url::driver::Want;
 use fetch_url::http::{HttpOptions, RequestBody};
 use fetch_url::mirror::SkippedLinks;
 use fetch_url::url::Url;
-use fetch_url::{Error, Meta, Receipt, Request};
+use fetch_url::{Checksum, Error, Meta, Receipt, Request};
 
 use crate::job::SegmentUse;
 
@@ -43,6 +43,8 @@ pub(crate) struct TransferReport {
     pub(crate) file: Option<PathBuf>,
     /// The metadata of an unchanged file.
     pub(crate) unchanged: Option<Box<Metadata>>,
+    /// The checksum that is required of the object.
+    pub(crate) expected: Option<Checksum>,
     /// The file begins with the bytes of an earlier file, of which only the last were compared.
     pub(crate) has_earlier_start: bool,
     /// `true` if the file was already present or unchanged.
@@ -85,6 +87,7 @@ impl TransferReport {
             sent: 0,
             file: None,
             unchanged: None,
+            expected: None,
             has_earlier_start: false,
             is_skipped: false,
             no_file: None,

@@ -9,6 +9,7 @@ use fetch_url::output::{Algorithm, safe_name};
 use fetch_url::{Checksum, Code, Error, Phase};
 use fetch_url_proto::metalink::{self, MetalinkError, MetalinkFile, MetalinkPieces};
 
+use super::checksum::ChecksumOptions;
 use super::option_file::read_at_most;
 use super::transfer::{DocumentPath, Output, Transfer};
 use crate::error::usage_error;
@@ -20,7 +21,7 @@ const ALGORITHMS: [(&str, &str); 5] =
 
 /// Returns the transfers of `--metalink`: those of a local document, and for a URL one that stands for its files.
 pub(super) fn transfers(flags: &FetchFlags) -> Result<Vec<Transfer>, Error> {
-    let mut all = Vec::new();
+    let (mut all, options) = (Vec::new(), ChecksumOptions::of(flags)?);
     for text in &flags.batch.metalink {
         let path = Path::new(text);
         if text.contains("://") {
@@ -37,7 +38,9 @@ pub(super) fn transfers(flags: &FetchFlags) -> Result<Vec<Transfer>, Error> {
             _ => failed(error),
         })?;
         let files = read_files(&document, flags.output_dir.as_deref());
-        all.extend(files.map_err(|(_, detail)| usage_error(format!("--metalink {text}: {detail}")))?);
+        let mut files = files.map_err(|(_, detail)| usage_error(format!("--metalink {text}: {detail}")))?;
+        options.apply_to_document(&mut files, true)?;
+        all.append(&mut files);
     }
     Ok(all)
 }

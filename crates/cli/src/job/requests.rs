@@ -82,7 +82,7 @@ impl FetchOptions {
         let security = |url: &Url<'_>| url.scheme().security;
         let is_downgrade = security(&meta.url) == Security::Tls && security(request.url()) == Security::Plain;
         // Metadata have no checksum.
-        let has_checksum = transfer.checksum.is_some() || self.checksum.is_protected();
+        let has_checksum = transfer.has_protected_checksum || self.checksum.is_protected();
         let is_protected = has_checksum && !self.head || self.named_urls.allow_downgrade;
         if is_downgrade && !is_protected {
             let detail = "an https server names a URL without TLS, and no checksum protects the object";

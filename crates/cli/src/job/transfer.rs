@@ -40,6 +40,8 @@ pub(crate) struct Transfer {
     pub(crate) is_from_document: bool,
     /// The response whose header or Metalink document has chosen the URL.
     pub(crate) named_by: Option<Arc<Meta>>,
+    /// The user has given the checksum, or it came over TLS.
+    pub(crate) has_protected_checksum: bool,
     /// The path that a Metalink document has chosen.
     pub(crate) document_path: Option<DocumentPath>,
     /// The size that a document states, in bytes.
@@ -84,6 +86,7 @@ impl Transfer {
             is_metalink: false,
             is_from_document: false,
             named_by: None,
+            has_protected_checksum: false,
             document_path: None,
             size: None,
             lease: None,

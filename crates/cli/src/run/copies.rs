@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fetch_url::news::UpcomingUrls;
-use fetch_url::{Code, Error, Meta, Request, http};
+use fetch_url::{Checksum, Code, Error, Meta, Request, http};
 
 use super::context::Run;
 use super::document_metadata::checks_digest;
@@ -14,9 +14,14 @@ use crate::report::TransferReport;
 
 /// Returns the requests for the copies of the object of `transfer`, whose metadata is `meta`, without the condition that it
 /// has met. Invalid URLs are left out; they fail when they are tried alone.
-pub(super) fn requests(transfer: &Transfer, meta: &Meta, run: &Run) -> Vec<Request> {
+pub(super) fn requests(
+    transfer: &Transfer,
+    meta: &Meta,
+    expected: Option<&Checksum>,
+    run: &Run,
+) -> Vec<Request> {
     let others = match transfer.segment_use {
-        SegmentUse::AllServers => others(transfer, Some(meta), run),
+        SegmentUse::AllServers => others(transfer, Some(meta), expected, run),
         _ => Vec::new(),
     };
     let request = |other: Transfer| {
@@ -34,7 +39,7 @@ pub(super) fn further_attempts(
 ) -> VecDeque<Transfer> {
     // If the content of an error response is written, it is the result.
     let meta = report.meta.as_deref().filter(|meta| !is_error(meta) || !run.options.writes_error_body);
-    others(transfer, meta, run).into()
+    others(transfer, meta, report.expected.as_ref(), run).into()
 }
 
 /// Returns the next attempt with the URL of a transfer whose bytes do not fit together: without those of an earlier file, or
@@ -67,9 +72,9 @@ fn segment_use_after(error: &Error, segment_use: SegmentUse) -> Option<SegmentUs
 }
 
 /// Returns the transfers of the object from its alternatives, and from the duplicates that `meta` names.
-fn others(transfer: &Transfer, meta: Option<&Meta>, run: &Run) -> Vec<Transfer> {
+fn others(transfer: &Transfer, meta: Option<&Meta>, expected: Option<&Checksum>, run: &Run) -> Vec<Transfer> {
     let alternatives = transfer.alternatives.iter().map(|url| alone(transfer, url));
-    let duplicates = meta.map(|meta| duplicates(transfer, meta, run));
+    let duplicates = meta.map(|meta| duplicates(transfer, meta, expected, run));
     alternatives.chain(duplicates.into_iter().flatten()).collect()
 }
 
@@ -103,19 +108,25 @@ fn is_error(meta: &Meta) -> bool {
 }
 
 /// Returns the transfers from the duplicates that the server names, with `--metalink-over-http`. The server chose them,
-/// and its digest holds for them, unless it is that of the content of an error response.
-fn duplicates(transfer: &Transfer, meta: &Meta, run: &Run) -> Vec<Transfer> {
+/// and they must have the checksum that is required of the object, or without one its digest, unless that is the digest of
+/// the content of an error response.
+fn duplicates(transfer: &Transfer, meta: &Meta, expected: Option<&Checksum>, run: &Run) -> Vec<Transfer> {
     // After an upload or another change, a GET of the duplicate would hide that it failed.
     if !run.options.uses_duplicates || !run.options.only_reads || transfer.upload.is_some() {
         return Vec::new();
     }
     let digest = http::digest(meta).filter(|_| !is_error(meta) && checks_digest(run));
-    let checksum = transfer.checksum.clone().or(digest);
+    let is_of_user = transfer.checksum.is_some() && !transfer.is_from_document;
+    // If the server that names the duplicate has no TLS, the duplicate needs no protection either.
+    let has_protected_checksum =
+        transfer.has_protected_checksum || is_of_user || expected.is_none() && digest.is_some();
+    let checksum = expected.cloned().or(digest);
     let named_by = Some(Arc::new(meta.clone()));
     let duplicate = |url: String| Transfer {
         is_from_document: true,
         named_by: named_by.clone(),
         checksum: checksum.clone(),
+        has_protected_checksum,
         ..alone(transfer, &url)
     };
     http::duplicates(meta).into_iter().map(duplicate).collect()

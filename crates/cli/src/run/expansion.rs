@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use fetch_url::news::NewsOptions;
-use fetch_url::url::{Url, parse};
+use fetch_url::url::{Security, Url, parse};
 use fetch_url::{Code, Content, Error, Meta, Phase, Request};
 use fetch_url_proto::Details;
 use fetch_url_proto::metalink;
@@ -61,6 +61,9 @@ pub(super) async fn expand(run: &Run, planned: &PlannedTransfer) -> Result<Optio
         };
         let document = body.collect(metalink::MAX_SIZE).await?;
         let mut files = crate::job::metalink::files(&document, run.options.output_dir.as_deref())?;
+        let url = &response.meta.url;
+        let is_protected = matches!(url, Url::File(_)) || url.scheme().security == Security::Tls;
+        run.options.checksum.apply_to_document(&mut files, is_protected)?;
         // A local document is the user's own.
         let named_by =
             Some(Arc::from(response.meta)).filter(|meta: &Arc<Meta>| !matches!(meta.url, Url::File(_)));

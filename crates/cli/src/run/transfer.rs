@@ -80,6 +80,7 @@ async fn run_stages(
     let file = open_file(path.as_deref(), transfer, reserved, run)?;
     let _stream_guard = lock_stream(path.as_deref(), file.as_ref(), permit, run).await;
     let expected = checksum::expected(&request, transfer, run).await?;
+    report.expected.clone_from(&expected);
 
     // 3. Fetch.
     if let Some(page) = &transfer.ordinary_page {
@@ -324,7 +325,7 @@ async fn fetch_in_segments(
     document_metadata::check_size(transfer, &meta)?;
     let expected = expected.or_else(|| http::digest(&meta).filter(|_| document_metadata::checks_digest(run)));
     if expected.is_some() {
-        let copies = copies::requests(transfer, &meta, run);
+        let copies = copies::requests(transfer, &meta, report.expected.as_ref(), run);
         let observed = copies.into_iter().map(|request| with_observer(request, run, report)).collect();
         segments = segments.with_copies(observed).await;
     }

@@ -16,6 +16,9 @@ use fetch_url_tests::{HttpResponse, HttpServer};
 /// The SHA-256 of `whole`.
 const WHOLE: &str = "5d5766cf2d78701614200418ee1450690d9af12c84d52545e4802f001ad53099";
 
+/// The SHA-256 of `evil!`.
+const EVIL: &str = "d058e3b77560e4e1dc4b6affe370f560574402d1cf42d989c8dfe22a574ad6fc";
+
 /// Serves `whole` at `/whole`, its first bytes at `/cut`, and other bytes at `/wrong`; `/link…` adds a duplicate at `copy`.
 fn start_server(copy: &str) -> HttpServer {
     let link = format!("<{copy}>; rel=duplicate");
@@ -239,6 +242,88 @@ fn copy_is_requested_without_the_condition_that_the_object_has_met() {
     write_file(dir.path(), "list", &format!("{} {}\th\n", server.url("/gone/x"), server.url("/b/x")));
     run_fetch_url_in(dir.path(), date.into_iter().chain(["--input-file", "list"])).assert_exit(0);
     assert_eq!(entry_names(dir.path()), ["f", "g", "i", "list"]);
+}
+
+/// The digest of a server does not replace the checksum that the user requires.
+#[test]
+fn checksum_of_the_user_counts_and_not_that_of_a_server() {
+    let evil = "sha-256=:0Fjjt3Vg5OHcS2r/43D1YFdEAtHPQtmJyN/iKldK1vw=:";
+    let server = http_server(move |request| {
+        let reply = HttpResponse::new(200).body("evil!");
+        match request.path().as_str() {
+            "/list" => HttpResponse::new(200).body(format!("{WHOLE}  x\n{WHOLE}  y\n")),
+            "/document" => {
+                let hash = format!("<hash type=\"sha-256\">{EVIL}</hash>");
+                let url = format!("<url>http://{}/y</url>", request.header_text("host").expect("a host"));
+                HttpResponse::new(200).body(format!(
+                    "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\"><file name=\"f\">{hash}{url}</file></metalink>"
+                ))
+            }
+            "/x" => reply.header("Link", "</y>; rel=duplicate").header("Repr-Digest", evil),
+            _ => reply,
+        }
+    });
+    let (given, list) =
+        (format!("--checksum sha256:{WHOLE}"), format!("--checksum-from {}", server.url("/list")));
+    for required in [&given, &list] {
+        for (named, path) in [("--metalink-over-http -o f", "/x"), ("--metalink", "/document")] {
+            let dir = temp_dir();
+            let url = server.url(path);
+            let arguments =
+                required.split(' ').chain(["--retry", "0"]).chain(named.split(' ')).chain([&*url]);
+            // A list and a document that contradict each other are an error.
+            let is_contradiction = path == "/document" && required == &list;
+            run_fetch_url_in(dir.path(), arguments).assert_exit(if is_contradiction { 2 } else { 91 });
+            assert!(entry_names(dir.path()).is_empty(), "{required} {named}");
+        }
+    }
+    // So does the checksum of a line.
+    let dir = temp_dir();
+    write_file(dir.path(), "lines", &format!("{}\tf\tsha256:{WHOLE}\n", server.url("/x")));
+    let lines = ["--input-file", "lines", "--metalink-over-http", "--retry", "0"];
+    run_fetch_url_in(dir.path(), lines.into_iter().chain(list.split(' '))).assert_exit(91);
+    assert!(!dir.path().join("f").exists());
+}
+
+/// The list beside a copy says no more than the copy.
+#[test]
+fn list_beside_a_copy_does_not_replace_the_checksum_of_the_object() {
+    let copy = http_server(|request| match request.path().as_str() {
+        "/x" => HttpResponse::new(200).body("evil!"),
+        "/SHA256SUMS" => HttpResponse::new(200).body(format!("{EVIL}  x\n")),
+        _ => HttpResponse::new(404),
+    });
+    let good = start_server(&copy.url("/x"));
+    let duplicates = http_server({
+        let link = format!("<{}>; rel=duplicate", copy.url("/x"));
+        move |request| match request.path().as_str() {
+            "/x" => HttpResponse::new(200).header("Link", &link).body("whole").cut_body_at(2).then_close(),
+            "/SHA256SUMS" => HttpResponse::new(200).body(format!("{WHOLE}  x\n")),
+            _ => HttpResponse::new(404),
+        }
+    });
+    let dir = temp_dir();
+    let from_list = ["--checksum-from", "auto", "--retry", "0"];
+    let arguments = ["--metalink-over-http", "-o", "f", &duplicates.url("/x")];
+    run_fetch_url_in(dir.path(), from_list.into_iter().chain(arguments)).assert_exit(91);
+    let hash = format!("<hash type=\"sha-256\">{WHOLE}</hash>");
+    let file = |url: String| format!("<file name=\"f\">{hash}<url>{url}</url></file>");
+    for (url, exit) in [(copy.url("/x"), 91), (good.url("/whole"), 0)] {
+        let document =
+            format!("<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">{}</metalink>", file(url));
+        write_file(dir.path(), "m.meta4", &document);
+        run_fetch_url_in(dir.path(), from_list.into_iter().chain(["--metalink", "m.meta4"]))
+            .assert_exit(exit);
+        assert_eq!(dir.path().join("f").exists(), exit == 0);
+    }
+    // A checksum of one file cannot be that of another.
+    let two = file(good.url("/whole")) + &file(good.url("/whole")).replace("\"f\"", "\"g\"");
+    let document = format!("<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">{two}</metalink>");
+    write_file(dir.path(), "m.meta4", &document);
+    let checksum = format!("sha256:{WHOLE}");
+    run_fetch_url_in(dir.path(), ["--checksum", &checksum, "--metalink", "m.meta4"]).assert_exit(2);
+    let several = ["--checksum", &checksum, "--metalink", "m.meta4", "--metalink", "m.meta4"];
+    run_fetch_url_in(dir.path(), several).assert_exit(2).assert_stderr_contains("a single URL");
 }
 
 /// It would mean another version to the server of the URL (RFC 9110 §8.8.3).

@@ -9,6 +9,9 @@ use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, ProxyServer, Server
 /// The SHA-256 of `object` in base64.
 const DIGEST: &str = "sha-256=:KVjUFtCKpaRy17UJA2y36v1UKt2EUn5moUXqZMtM3HU=:";
 
+/// The same in hexadecimal.
+const SHA256: &str = "2958d416d08aa5a472d7b509036cb7eafd542add84527e66a145ea64cb4cdc75";
+
 /// The SHA-256 of 4 MiB of the byte 7.
 const SEGMENTED_DIGEST: &str = "sha-256=:x1YQDXOLl7lTUGkETgLFqSyw9ixK7NepIBb+sRktL28=:";
 
@@ -118,6 +121,11 @@ fn url_without_tls_that_an_https_server_names_needs_a_checksum_or_proto_redir() 
         assert_eq!(result.exit, exit, "{path} {options}: {}", result.stderr);
         assert_eq!(file.is_some(), exit == 0, "{path} {options}");
     }
+    // A list without TLS protects nothing.
+    let list = http_server(|_| HttpResponse::new(200).body(format!("{SHA256}  digest\n")));
+    let options = format!("-k --checksum-from {}", list.url("/list"));
+    let (result, file) = run(&options, &server.url("/digest"));
+    assert_eq!((result.exit, file), (90, None), "{}", result.stderr);
 }
 
 #[test]
