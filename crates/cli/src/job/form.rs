@@ -207,7 +207,8 @@ impl Words<'_> {
         rest.is_some()
     }
 
-    /// Reads up to one of `ends`, or a text in quotes, in which a backslash escapes a quote or a backslash.
+    /// Reads up to one of `ends`, without white space around it, or a text in quotes, in which a backslash escapes a quote
+    /// or a backslash.
     fn word(&mut self, ends: &[char]) -> String {
         if let Some((word, rest)) = self.0.trim_start().strip_prefix('"').and_then(quoted_word) {
             self.0 = rest.trim_start_matches(|c| !ends.contains(&c));
@@ -215,7 +216,7 @@ impl Words<'_> {
         }
         let (word, rest) = self.0.split_at(self.0.find(ends).unwrap_or(self.0.len()));
         self.0 = rest;
-        word.to_owned()
+        word.trim_start_matches([' ', '\t']).trim_end_matches(|c: char| c.is_ascii_whitespace()).to_owned()
     }
 
     /// Reads the next parameter: its name, and its value if it has one.
