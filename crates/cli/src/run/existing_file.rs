@@ -60,6 +60,7 @@ pub(super) async fn start(
     report: &mut TransferReport,
 ) -> Result<Option<(Option<FileSink>, Option<Resume>)>, Error> {
     let resume = resume_of(path, file.as_ref(), request, transfer, run);
+    report.has_earlier_start = resume.is_some() && file.as_ref().is_some_and(FileSink::has_earlier_start);
     let is_compared = |file: &FileSink| file.kept_bytes() > 0 && run.options.file_options.keep_bytes == 0;
     let Some(path) = path.filter(|_| file.as_ref().is_some_and(is_compared)) else {
         return Ok(Some((file, resume)));

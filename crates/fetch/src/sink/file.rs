@@ -307,6 +307,11 @@ impl FileSink {
         if self.resume.is_none() { self.kept } else { 0 }
     }
 
+    /// Returns `true` if the partial download begins with bytes of an earlier file, of which only the last were compared.
+    pub fn has_earlier_start(&self) -> bool {
+        matches!(&self.kind, FileKind::Part(part) if self.resume.is_some() && part.state.has_earlier_start)
+    }
+
     /// Fails if the file with the metadata `source` is the file that would be replaced, also under another name, or the
     /// `.part` file.
     pub(super) fn check_source(&self, source: &Metadata) -> Result<(), Error> {
@@ -353,7 +358,8 @@ impl FileSink {
             part.paths.remove_state();
         }
         part.has_own_state = is_resumed;
-        part.begin(meta, start);
+        let has_earlier_start = copies_target || is_resumed && part.state.has_earlier_start;
+        part.begin(meta, start, has_earlier_start);
         let target = part.paths.target.clone();
         let prepared = if copies_target { copy_kept_bytes(&target, &mut part.file, start) } else { Ok(()) };
         if !(is_empty && start == 0) {

@@ -78,7 +78,7 @@ pub(super) enum PartStage {
 impl Part {
     /// Starts writing the body that `meta` describes at offset `start`. The state file of an earlier run describes
     /// the bytes before `start`; it is valid until this run writes its own.
-    pub(super) fn begin(&mut self, meta: &Meta, start: u64) {
+    pub(super) fn begin(&mut self, meta: &Meta, start: u64, has_earlier_start: bool) {
         (self.stage, self.state_written) = (PartStage::Writing, Instant::now());
         // Bytes kept from an existing file belong to the object for certain only if the caller has compared them
         // (`resume`).
@@ -95,6 +95,7 @@ impl Part {
             size: meta.head.size,
             validator: meta.validator.clone(),
             bytes: start,
+            has_earlier_start,
             mode: self.state.mode,
             ..State::default()
         };
@@ -111,7 +112,7 @@ impl Part {
         self.remove_state();
         self.file.set_len(0)?;
         self.file.rewind()?;
-        self.begin(meta, 0);
+        self.begin(meta, 0, false);
         Ok(())
     }
 

@@ -32,6 +32,8 @@ pub(super) struct State {
     pub(super) resource: Option<String>,
     /// Number of valid bytes in the `.part` file.
     pub(super) bytes: u64,
+    /// The first bytes are those of an earlier file, of which only the last were compared with the object.
+    pub(super) has_earlier_start: bool,
     /// SHA-256 of the last 64 KiB of the valid bytes.
     pub(super) tail_digest: String,
     /// The permissions for the finished file.
@@ -49,6 +51,7 @@ impl State {
             validator: text("validator").and_then(|text| Validator::from_text(&text)),
             resource: text("place"),
             bytes: value["octets"].as_u64()?,
+            has_earlier_start: value["earlier_start"].as_bool().unwrap_or(false),
             tail_digest: text("tail_sha256")?,
             mode: u32::try_from(value["mode"].as_u64()?).ok()? & 0o777,
         })
@@ -62,6 +65,7 @@ impl State {
             "validator": self.validator.as_ref().map(ToString::to_string),
             "place": self.resource,
             "octets": self.bytes,
+            "earlier_start": self.has_earlier_start,
             "tail_sha256": self.tail_digest,
             "mode": self.mode,
         });

@@ -1,16 +1,21 @@
 //! `-C -` when the output file exists and fetch-url has no partial download: finished files, and files of other programs.
 
 use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use crate::support::{
-    RunResult, entry_names, http_server, read_text_file, run_fetch_url_in, strong_etag_headers, temp_dir,
+    RunResult, entry_names, http_server, part_path, read_text_file, run_fetch_url_in, strong_etag_headers,
+    temp_dir,
 };
 use fetch_url_tests::{
     FileHeaders, FtpConfig, FtpServer, HttpResponse, HttpServer, RangeSupport, file_handler, pattern_vec,
 };
 
 const SIZE: usize = 300_000;
+
+/// The checksum of the byte 2 and 300,000 zeros.
+const CHECKSUM: &str = "sha256:05c7178ca1254c30e907360c243715681c34203531eb53184dfa8224d5d6d293";
 
 fn object() -> Vec<u8> {
     pattern_vec(0, SIZE)
@@ -190,6 +195,35 @@ fn etag_is_not_saved_for_a_file_of_which_only_the_end_was_compared() {
         let options = ["-C", "-", "--etag-save", "tag", "-o", "file", &server.url("/")];
         run_fetch_url_in(dir.path(), options).assert_exit(0);
         assert_eq!(read_text_file(dir.path(), "tag"), tag);
+    }
+}
+
+/// A later run knows that the partial download begins with bytes of an earlier file.
+#[test]
+fn partial_download_that_continues_a_file_keeps_neither_the_etag_nor_a_wrong_checksum() {
+    let whole = [vec![2], vec![0; 300_000]].concat();
+    for (options, exit) in [("--etag-save tag", 0), ("--checksum CHECKSUM", 0)] {
+        let (count, handler) = (AtomicUsize::new(0), file_handler(whole.clone(), strong_etag_headers()));
+        let server = http_server(move |request| {
+            // The request for the end of the file, and that for the rest.
+            let reply = handler(request);
+            if count.fetch_add(1, Ordering::Relaxed) == 1 { reply.cut_body_at(150_000) } else { reply }
+        });
+        let dir = temp_dir();
+        fs::write(dir.path().join("file"), &padded(1)[..5000]).expect("a file");
+        fs::write(dir.path().join("tag"), "\"old\"\n").expect("a file");
+        let options = options.replace("CHECKSUM", CHECKSUM);
+        let url = server.url("/");
+        let arguments =
+            || ["-C", "-", "--retry", "0", "-o", "file", &url].into_iter().chain(options.split(' '));
+        run_fetch_url_in(dir.path(), arguments()).assert_exit(18);
+        assert!(part_path(&dir.path().join("file")).exists());
+        run_fetch_url_in(dir.path(), arguments()).assert_exit(exit);
+        let is_right = fs::read(dir.path().join("file")).expect("a file") == whole;
+        match options.starts_with("--checksum") {
+            true => assert!(is_right, "the object is fetched from the start"),
+            false => assert_eq!((is_right, &*read_text_file(dir.path(), "tag")), (false, "")),
+        }
     }
 }
 
