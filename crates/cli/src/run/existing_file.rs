@@ -154,24 +154,24 @@ async fn compare(
     }
 }
 
-/// Returns `request` without its condition if the file at `path` does not have the required checksum: it must be replaced
-/// even if the object is unchanged.
-pub(super) async fn without_condition_for_wrong_file(
-    request: Request,
+/// Returns a request without condition if the file at `path` does not have the required checksum: it must be replaced even
+/// if the object is unchanged.
+pub(super) async fn unconditional_request(
+    request: &Request,
     path: Option<&Path>,
     transfer: &Transfer,
     run: &Run,
-) -> Result<Request, Error> {
+) -> Result<Option<Request>, Error> {
     let path = path.filter(|path| run.options.is_conditional() && path.is_file());
     let is_right = match path {
-        Some(path) => checksum::has_required_checksum(path, &request, transfer, run).await?,
+        Some(path) => checksum::has_required_checksum(path, request, transfer, run).await?,
         None => true,
     };
     if is_right {
-        return Ok(request);
+        return Ok(None);
     }
     let transfer = Transfer { is_unconditional: true, ..transfer.clone() };
-    run.options.request_for(&transfer, UpcomingUrls::default())
+    run.options.request_for(&transfer, UpcomingUrls::default()).map(Some)
 }
 
 /// Adds to `request` the last of the bytes of the file at `path` that `-C OFFSET` keeps. What an open descriptor or a

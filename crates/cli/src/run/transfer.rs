@@ -71,9 +71,11 @@ async fn run_stages(
     if run.options.is_dry_run {
         return dry_run::print_planned(&request, transfer, path.as_deref(), run);
     }
-    let request =
-        existing_file::without_condition_for_wrong_file(request, path.as_deref(), transfer, run).await?;
-    let request = with_observer(request, run, report).with_permit(permit.clone());
+    let request = match existing_file::unconditional_request(&request, path.as_deref(), transfer, run).await?
+    {
+        Some(request) => with_observer(request, run, report).with_permit(permit.clone()),
+        None => request,
+    };
     let has_condition = request.condition().is_some();
     let exists = has_condition && path.as_deref().is_some_and(Path::exists);
     check_kind(&request, transfer, path.as_deref(), run).await?;
