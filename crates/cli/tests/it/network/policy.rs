@@ -359,6 +359,7 @@ fn redirect_from_public_to_private_address_is_refused() {
         "[64:ff9b::7f00:1]",
         "0.0.0.0",
         "169.254.169.254",
+        "localhost",
     ] {
         let outside = redirect_to(format!("http://{host}:{port}/x"));
         for from in ["93.184.216.34", "a.test"] {

@@ -169,11 +169,15 @@ fn conflicting_checksums_of_one_file_exit_91() {
 /// The list contains the name of the server, not the sanitised one.
 #[test]
 fn checksum_is_found_by_the_name_before_sanitising() {
-    let files = [("/.a%3Ab", CONTENT.to_owned()), ("/SUMS", format!("{SHA256}  .a:b\n"))];
-    let http = file_server(leak_files(&files));
-    let directory = temp_dir();
-    let result = run_fetch_url_in(directory.path(), ["--checksum-from", "SUMS", "-O", &http.url("/.a%3Ab")]);
-    result.assert_exit(0);
+    for (path, name) in
+        [("/.a%3Ab", ".a:b"), ("/.a", ".a"), ("/a.part", "a.part"), ("/con", "con"), ("/a%3Ab", "a:b")]
+    {
+        let files =
+            [(path, CONTENT.to_owned()), ("/SUMS", format!("{OTHER_SHA256}  other\n{SHA256}  {name}\n"))];
+        let http = file_server(leak_files(&files));
+        let directory = temp_dir();
+        run_fetch_url_in(directory.path(), ["--checksum-from", "SUMS", "-O", &http.url(path)]).assert_exit(0);
+    }
 }
 
 #[test]
