@@ -124,11 +124,12 @@ pub(crate) struct FetchOptions {
     pub(crate) create_dirs: bool,
     /// Prints what would be done and writes nothing.
     pub(crate) is_dry_run: bool,
-    pub(crate) named_urls: policy::NamedUrls,
     /// Every URL is a directory (`--list`).
     pub(crate) force_listing: bool,
     /// The directory of the files of Metalink documents.
     pub(crate) output_dir: Option<PathBuf>,
+    /// The rules for the URLs that a server names for an object.
+    named_urls: policy::NamedUrls,
     /// Uses the duplicate URLs (RFC 6249) and the digest in the header fields of a response.
     pub(crate) uses_duplicates: bool,
     /// The requests are GET or HEAD without a body, so that another URL of the object can replace that of the user.

@@ -22,8 +22,8 @@ impl ChecksumOptions {
     }
 
     /// Applies the options to the files of a Metalink document, whose checksums are protected if it is local or came over
-    /// TLS. `--checksum` counts before the checksum of the document. A list that is resolved against the URL of a copy says
-    /// no more than the copy, so it counts for files without a checksum only.
+    /// TLS. `--checksum` takes precedence over the checksum of the document. A list that is resolved against the URL of a
+    /// copy is no better than the copy, so it is used only for files without a checksum.
     ///
     /// # Errors
     /// `Code::Usage` if the options and the document contradict each other.

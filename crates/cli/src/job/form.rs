@@ -232,8 +232,8 @@ impl Words<'_> {
     }
 
     /// Reads `;type=`, `;filename=` and `;headers=` and applies them to `part`. Parameters of a media type, such as
-    /// `;charset="utf-8"`, follow `;type=` and are kept as they are written. Without a type, it
-    /// follows from `;filename=`, if the ending is known.
+    /// `;charset="utf-8"`, follow `;type=` and are kept as they are written. Without `;type=`, a known ending of
+    /// `;filename=` decides.
     fn parameters(&mut self, mut part: FormPart, ends: &[char]) -> Result<FormPart, Error> {
         let mut media_type: Option<String> = None;
         let mut before = self.0;

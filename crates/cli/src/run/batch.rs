@@ -316,10 +316,13 @@ impl Batch {
 
     /// Reports the start of a transfer.
     fn begin(&self, number: usize, transfer: &Transfer) -> TransferReport {
+        // Passwords in URLs of the user are masked where they are printed.
+        let shown = transfer.named_by.is_some().then(|| transfer.shown_url());
+        let url = shown.as_deref().unwrap_or(&transfer.url);
         if let Some(events) = &self.run.events {
-            events.start(number, &transfer.shown_url());
+            events.start(number, url);
         }
-        TransferReport::begin(number, &transfer.shown_url())
+        TransferReport::begin(number, url)
     }
 
     /// Reports the end of a transfer. Returns its exit status.

@@ -88,8 +88,8 @@ fn alone(transfer: &Transfer, url: &str) -> Transfer {
     }
 }
 
-/// Returns `next` as the attempt after `last`, whose results are in `report`. It keeps the name of the file. If the object was
-/// received, its server has compared the date of `-z`.
+/// Returns `next` as the attempt after `last`, whose results are in `report`. The file keeps its name. If the last attempt
+/// has received the object, the condition of `-z` is met, and is not sent again.
 pub(super) fn following(next: Transfer, last: &Transfer, report: &TransferReport) -> Transfer {
     let is_received = report.meta.as_deref().is_some_and(|meta| !is_error(meta));
     let mut next = Transfer { is_unconditional: last.is_unconditional || is_received, ..next };

@@ -88,11 +88,10 @@ impl Netrc {
             Keyword::Machine => {
                 let machine = words.next_value(is_keyword)?;
                 let machine = match str::from_utf8(&machine) {
-                    Ok(name) if !name.is_ascii() => ascii_host(name).into_owned().into_bytes(),
-                    _ => machine,
+                    Ok(name) => ascii_host(name).into_owned().into_bytes(),
+                    Err(_) => machine,
                 };
-                let machine = Some(machine);
-                self.entries.push(Entry { machine, ..Entry::default() });
+                self.entries.push(Entry { machine: Some(machine), ..Entry::default() });
             }
             Keyword::Macdef => words.skip_macro(),
             Keyword::Ignored => {

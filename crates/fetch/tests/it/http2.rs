@@ -399,24 +399,20 @@ async fn more_than_512_header_fields_fail() {
     assert_eq!(error.code(), Code::LimitReached, "{error}");
 }
 
+/// Answers the first request with a page and this status.
+fn send_page(stream: &mut Tls, status: &[u8]) {
+    let id = request(stream).unwrap_or(1);
+    frame(stream, HEADERS, END_HEADERS, id, status);
+    frame(stream, DATA, END_STREAM, id, b"no object");
+    request(stream);
+}
+
 /// RFC 9110 §15: a status from 600 counts as 5xx.
 #[tokio::test]
 async fn status_above_599_is_a_server_error() {
     let cert = ServerCert::good().expect("a certificate");
-    let servers: [fn(usize, &mut Tls); 2] = [
-        |_, stream| {
-            let id = request(stream).unwrap_or(1);
-            frame(stream, HEADERS, END_HEADERS, id, b"\x08\x03600");
-            frame(stream, DATA, END_STREAM, id, b"no object");
-            request(stream);
-        },
-        |_, stream| {
-            let id = request(stream).unwrap_or(1);
-            frame(stream, HEADERS, END_HEADERS, id, b"\x08\x03999");
-            frame(stream, DATA, END_STREAM, id, b"no object");
-            request(stream);
-        },
-    ];
+    let servers: [fn(usize, &mut Tls); 2] =
+        [|_, stream| send_page(stream, b"\x08\x03600"), |_, stream| send_page(stream, b"\x08\x03999")];
     for play in servers {
         let error = fetched(&fetcher(&cert, 0), server(&cert, play)).await.expect_err("it is no success");
         assert_eq!(error.code(), Code::HttpError, "{error}");

@@ -9,7 +9,7 @@ use fetch_url_tests::{HttpRequest, HttpResponse, HttpServer, ProxyServer, Server
 /// The SHA-256 of `object` in base64.
 const DIGEST: &str = "sha-256=:KVjUFtCKpaRy17UJA2y36v1UKt2EUn5moUXqZMtM3HU=:";
 
-/// The same in hexadecimal.
+/// The SHA-256 of `object` in hexadecimal.
 const SHA256: &str = "2958d416d08aa5a472d7b509036cb7eafd542add84527e66a145ea64cb4cdc75";
 
 /// The SHA-256 of 4 MiB of the byte 7.
