@@ -130,6 +130,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod cert;
 mod digest;
 mod fault;

@@ -41,7 +41,7 @@ const MAX_INPUT_LENGTH: &str = "-max_len=4096";
 enum Build {
     /// With AddressSanitizer and full optimisation: for long runs.
     Thorough,
-    /// Built in a third of the time. This project forbids `unsafe`, so the sanitizer checks the dependencies only.
+    /// Built in a third of the time. The libraries forbid `unsafe`, so the sanitizer checks the dependencies only.
     Quick,
 }
 

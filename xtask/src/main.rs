@@ -1,4 +1,5 @@
 //! `cargo xtask CHORE`: the commands for developers and CI. This file only dispatches; each command has its own file.
+#![forbid(unsafe_code)]
 #![allow(
     clippy::print_stderr,
     clippy::print_stdout,

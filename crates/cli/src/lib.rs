@@ -1,6 +1,8 @@
 //! The command line of fetch-url: options are converted into an `Invocation`, which is run, and the results are printed.
 //! It is a library only so that `xtask` and the tests can read the option definitions.
 
+#![forbid(unsafe_code)]
+
 mod ask;
 mod completions;
 mod config;

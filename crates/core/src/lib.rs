@@ -53,6 +53,8 @@
 //! - `idn` (off by default): the lenient dialect converts non-ASCII host names to their `xn--` form (UTS 46,
 //!   non-transitional). Without it such names are errors.
 
+#![forbid(unsafe_code)]
+
 /// Compiles the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

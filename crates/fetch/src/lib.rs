@@ -45,6 +45,7 @@
 //! # Platforms
 //! Unix systems. The tests run on Linux.
 
+#![forbid(unsafe_code)]
 #![cfg_attr(
     not(all(
         feature = "ftp",

@@ -71,6 +71,8 @@
 //!
 //! The crate builds for `wasm32-unknown-unknown`.
 
+#![forbid(unsafe_code)]
+
 /// Compiles the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -28,6 +28,8 @@
 //! - `NAME-files`: the lines that have reserved the files, at `NAME.o.ID.DIGEST` of the file name
 //! - `NAME-workers`: the state of each worker, at `NAME.w.ID.WORKER`, and the shared output directory, at `NAME.d.ID.shared`
 
+#![forbid(unsafe_code)]
+
 mod add;
 mod bucket;
 mod deletion;

@@ -20,6 +20,8 @@
 //! request target is known byte by byte, and passes a short head of its own on to hyper. `handler` asks `access` and
 //! `request_target` what the request may have, fetches it, and `answer` maps the response. `pages` renders HTML.
 
+#![forbid(unsafe_code)]
+
 mod access;
 mod answer;
 mod answer_body;

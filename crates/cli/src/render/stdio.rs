@@ -1,7 +1,7 @@
 //! Standard output and standard error.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 use std::os::fd::AsFd as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -64,8 +64,20 @@ pub(crate) fn print_stdout(text: &str) -> Result<(), Error> {
 /// [`Code::SinkFailed`] if it cannot be written to. [`Error::is_broken_pipe`] is `true` if its reader has closed it.
 pub(crate) fn print_stdout_bytes(bytes: &[u8]) -> Result<(), Error> {
     let _guard = stall::begin_write();
-    let mut stdout = io::stdout();
-    stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(stdout_error)
+    UnbufferedStdout.write_all(bytes).map_err(stdout_error)
+}
+
+/// Standard output without a buffer. Unlike that of the standard library, it reports that standard output is closed (EBADF).
+pub(crate) struct UnbufferedStdout;
+
+impl Write for UnbufferedStdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::io::write(io::stdout(), bytes)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Returns the error of a failed write to standard output.

@@ -12,6 +12,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
 use crate::render::screen::SessionScreen;
+use crate::render::stdio::UnbufferedStdout;
 use crate::signal;
 
 /// Ctrl-].
@@ -203,7 +204,7 @@ fn spawn_stdin_reader() -> Result<Receiver<Vec<u8>>, Error> {
 fn stdout() -> Box<dyn Write> {
     match io::stdout().is_terminal() {
         true => Box::new(SessionScreen::default()),
-        false => Box::new(io::stdout()),
+        false => Box::new(UnbufferedStdout),
     }
 }
 

@@ -114,6 +114,28 @@ fn full_device_exits_with_23() {
     assert!(!Path::new("/dev/full.fetch-url.part").exists());
 }
 
+/// Rust's runtime opens `/dev/null` in place of a closed standard output.
+#[test]
+fn closed_standard_output_exits_with_23_if_something_is_written_to_it() {
+    let (server, directory) = (start_server(), temp_dir());
+    let path = path_text(directory.path());
+    fs::write(directory.path().join("o"), content()).expect("a file");
+    for url in [server.url("/o"), format!("file://{path}/o")] {
+        for options in
+            ["", "-o -", "-o /dev/stdout", "--raw", "--max-time 9", "-N", "-r 0-9", "--trace -", "--events -"]
+        {
+            run_shell(&format!("\"$F\" {options} \"$1\" >&-"), [&url])
+                .assert_exit(23)
+                .assert_stderr_contains("Bad file descriptor");
+        }
+        // Nothing is written to it, and the file that is opened next does not take its place.
+        run_shell("cd \"$2\" && \"$F\" -o x \"$1\" >&-", [&url, path]).assert_exit(0);
+        assert_eq!(fs::read(directory.path().join("x")).expect("a file"), content());
+    }
+    let object = server.url("/o");
+    run_shell("\"$F\" \"$1\" <&- 2>&- | cmp - \"$2/o\"", [&object, path]).assert_exit(0);
+}
+
 #[test]
 fn text_for_a_full_standard_output_exits_with_23_and_one_line() {
     let directory = temp_dir();
@@ -138,6 +160,9 @@ fn text_for_a_full_standard_output_exits_with_23_and_one_line() {
         let lines = result.assert_exit(23).stderr.lines().count();
         assert_eq!(lines, 1, "{command}: {}", result.stderr);
         result.assert_stderr_contains("No space left on device");
+        run_shell(&format!("exec \"$F\" {command} >&-"), [path])
+            .assert_exit(23)
+            .assert_stderr_contains("standard output: Bad file descriptor");
         // Nothing is printed if the reader has closed the pipe.
         let script = format!("{{ sleep 0.1; exec \"$F\" {command}; }} | true");
         assert_eq!(run_shell(&script, [path]).stderr, "", "{command}");
