@@ -201,6 +201,7 @@ pub mod mirror {
     pub use fetch_url_proto::OtherLinkCounts;
 
     pub use crate::engine::list_all::{DirectoryListing, OrdinaryPage};
+    pub use crate::listing::entry_list::{Entries, EntryList};
     pub use crate::sink::dir_handle::DirHandle;
     pub use crate::sink::journal::{Finished, Journal};
     pub use crate::tree::{

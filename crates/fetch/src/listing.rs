@@ -1,5 +1,7 @@
 //! Listings: directories, menus and lists of groups as streams of entries.
 
+pub(crate) mod entry_list;
+
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};

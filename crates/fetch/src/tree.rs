@@ -19,7 +19,6 @@ mod rules;
 mod slashless;
 
 use std::collections::HashMap;
-use std::mem;
 use std::num::NonZeroU64;
 
 use fetch_url_core::{GopherUrl, Url, parse};
@@ -35,7 +34,7 @@ pub(crate) use self::identity::{content_id, content_id_of, is_same_directory};
 pub use self::kind::UncertainKind;
 use self::menu_items::{is_error_line, is_form, is_text, is_unfetchable};
 pub use self::names::fold_case;
-use self::names::{Candidate, make_names_unique, server_file_name};
+use self::names::{Candidate, Facts, make_names_unique, server_file_name, url_base};
 pub use self::page_state::SkippedLinks;
 use self::page_state::{PageLinks, PagePosition};
 pub use self::rules::TreeRules;
@@ -190,28 +189,28 @@ impl Tree {
 
     /// Classifies the entries of `directory`. All entries are classified together, so that their local names are unique and
     /// do not depend on the order of the listing.
-    pub fn classify(&mut self, directory: &DirEntry, entries: Vec<Entry>) -> Classified {
+    pub fn classify(&mut self, directory: &DirEntry, entries: impl IntoIterator<Item = Entry>) -> Classified {
         let mut classified = Classified::default();
-        let mut candidates = self.candidates(directory, entries, &mut classified);
-        if let Err(error) = make_names_unique(&mut candidates, || self.case_probe.folds_case(&directory.path))
-        {
+        let (mut candidates, base) = self.candidates(directory, entries, &mut classified);
+        let folds_case = || self.case_probe.folds_case(&directory.path);
+        if let Err(error) = make_names_unique(&mut candidates, &base, folds_case) {
             classified.error = Some(error.with_url(&directory.url));
             candidates.clear();
         }
-        classified.possible_directories = self.possible_directories(directory, &candidates);
-        candidates.retain_mut(|candidate| self.classify_candidate(directory, candidate, &mut classified));
-        classified.files = FileEntries::new(directory, candidates, self.start.user_info(), false);
+        classified.possible_directories = self.possible_directories(directory, &base, &candidates);
+        candidates.retain(|candidate| self.classify_candidate(directory, &base, candidate, &mut classified));
+        classified.files = FileEntries::new(directory, &base, candidates, self.start.user_info(), false);
         classified
     }
 
-    /// Returns the entries that may be mirrored, and records the others in `classified`.
+    /// Returns the entries that may be mirrored, and the start that their URLs share; records the others in `classified`.
     fn candidates(
         &mut self,
         directory: &DirEntry,
-        entries: Vec<Entry>,
+        entries: impl IntoIterator<Item = Entry>,
         classified: &mut Classified,
-    ) -> Vec<Candidate> {
-        let (mut candidates, mut names) = (Vec::with_capacity(entries.len()), ListingNames::default());
+    ) -> (Vec<Candidate>, String) {
+        let (mut candidates, mut names, mut base) = (Vec::new(), ListingNames::default(), String::new());
         for mut entry in entries {
             self.entries += 1;
             if self.is_full() {
@@ -220,7 +219,10 @@ impl Tree {
                     Some(Error::new(Code::LimitReached, Phase::Body, detail).with_url(&directory.url));
                 break;
             }
-            match self.candidate(directory, &mut entry, &mut names) {
+            if base.is_empty() {
+                url_base(entry.url.as_deref().unwrap_or_default()).clone_into(&mut base);
+            }
+            match self.candidate(directory, &base, &mut entry, &mut names) {
                 Ok(candidate) => candidates.push(candidate),
                 Err(why) => classified.skipped.push((entry.name, why)),
             }
@@ -228,7 +230,7 @@ impl Tree {
         if self.rules.collects_names {
             classified.names.extend(names.in_other_menus.into_iter().map(|name| (name, None)));
         }
-        candidates
+        (candidates, base)
     }
 
     /// Returns `true` if the listings have more entries than the mirror may have.
@@ -240,6 +242,7 @@ impl Tree {
     fn candidate(
         &mut self,
         directory: &DirEntry,
+        base: &str,
         entry: &mut Entry,
         names: &mut ListingNames,
     ) -> Result<Candidate, Skipped> {
@@ -271,7 +274,7 @@ impl Tree {
             EntryKind::Other if !has_facts && matches!(url, Url::Ftp(_)) => Some(UncertainKind::Unknown),
             _ => Some(UncertainKind::Link),
         };
-        Ok(Candidate {
+        let facts = Facts {
             is_selected: self.rules.selects(&path_below(&directory.path, &name), is_directory),
             is_server_name_unchanged: name.as_bytes() == server_name,
             is_directory,
@@ -279,10 +282,9 @@ impl Tree {
             modified: entry.modified,
             modified_nanoseconds: entry.modified_nanoseconds,
             content_id: content_id(entry),
-            url: text.into(),
-            name: name.into(),
             uncertain_kind,
-        })
+        };
+        Ok(Candidate::new(&text, name, base, facts))
     }
 
     /// Adds a directory to `classified`, unless it is excluded or too deep. Returns `true` for a file that is not
@@ -290,32 +292,32 @@ impl Tree {
     fn classify_candidate(
         &mut self,
         directory: &DirEntry,
-        candidate: &mut Candidate,
+        base: &str,
+        candidate: &Candidate,
         classified: &mut Classified,
     ) -> bool {
-        let path = path_below(&directory.path, &candidate.name);
-        let is_directory = candidate.is_directory;
+        let path = path_below(&directory.path, candidate.name());
+        let facts = &candidate.facts;
+        let is_directory = facts.is_directory;
         if self.rules.collects_names {
             // A file of an index page may be a directory that is listed without a slash.
             let is_kind_known =
-                candidate.uncertain_kind.is_none() && (is_directory || !matches!(self.start, Url::Http(_)));
+                facts.uncertain_kind.is_none() && (is_directory || !matches!(self.start, Url::Http(_)));
             let kind = is_kind_known.then_some(is_directory);
-            classified.names.insert(candidate.name.clone().into(), kind);
+            classified.names.insert(candidate.name().to_owned(), kind);
         }
-        if !candidate.is_selected {
-            classified.has_unchecked_names |= candidate.uncertain_kind == Some(UncertainKind::Unknown);
+        if !facts.is_selected {
+            classified.has_unchecked_names |= facts.uncertain_kind == Some(UncertainKind::Unknown);
             return false;
         }
         let depth = directory.depth + 1;
         if is_directory && depth > self.rules.max_depth {
-            classified
-                .skipped
-                .push((mem::take(&mut candidate.name).into_boxed_bytes().into(), Skipped::TooDeep));
+            classified.skipped.push((candidate.name().into(), Skipped::TooDeep));
             return false;
         }
         // Only pages are linked, and files are parsed again when they are fetched.
         if is_directory || matches!(self.start, Url::Http(_)) {
-            let Some(url) = candidate.parse_url(self.start.user_info()) else { return false };
+            let Some(url) = candidate.parse_url(base, self.start.user_info()) else { return false };
             self.pages.record_listed(&url, &path, is_directory);
             if is_directory {
                 self.seen.insert(resource_identity(&url));

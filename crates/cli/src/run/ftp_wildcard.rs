@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use fetch_url::ftp::FtpOptions;
-use fetch_url::mirror::Glob;
+use fetch_url::mirror::{EntryList, Glob};
 use fetch_url::url::{FtpPath, PercentEncoded, Url, charset, parse};
-use fetch_url::{Code, Entry, EntryKind, Error, Phase, Request};
+use fetch_url::{Code, EntryKind, Error, Phase, Request};
 
 use super::context::Run;
 use super::work::PlannedTransfer;
@@ -49,7 +49,7 @@ pub(super) async fn expand_wildcard(
     Ok(Some(matches.into()))
 }
 
-async fn list_directory(run: &Run, planned: &PlannedTransfer, directory: &str) -> Result<Vec<Entry>, Error> {
+async fn list_directory(run: &Run, planned: &PlannedTransfer, directory: &str) -> Result<EntryList, Error> {
     let mut options =
         planned.request.as_ref().ok().and_then(|request| request.extra::<FtpOptions>()).cloned();
     let options = options.get_or_insert_default();
@@ -60,7 +60,7 @@ async fn list_directory(run: &Run, planned: &PlannedTransfer, directory: &str) -
 }
 
 /// Returns the URLs of the files that match.
-fn matching_files(entries: Vec<Entry>, pattern: &Pattern<'_>) -> Result<Vec<Url<'static>>, Error> {
+fn matching_files(entries: EntryList, pattern: &Pattern<'_>) -> Result<Vec<Url<'static>>, Error> {
     let is_match = |name: &[u8]| {
         let is_name = !matches!(name, b"" | b"." | b"..") && !name.contains(&b'/');
         is_name && pattern.glob.matches(&String::from_utf8_lossy(name))

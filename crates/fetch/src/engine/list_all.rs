@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use fetch_url_core::Url;
-use fetch_url_proto::{Details, Entry, ListingCounts, OtherLinkCounts};
+use fetch_url_proto::{Details, ListingCounts, OtherLinkCounts};
 
 use super::retry::RetryState;
 use super::settings::Settings;
 use crate::Deadline;
+use crate::listing::entry_list::EntryList;
 use crate::tree::is_same_directory;
 use crate::{Body, Code, Content, Error, Listing, Meta, Phase, Proof, Request, Response};
 
@@ -20,7 +21,7 @@ pub struct DirectoryListing {
     /// Metadata of the response.
     pub meta: Meta,
     /// The entries in the order of the listing.
-    pub entries: Vec<Entry>,
+    pub entries: EntryList,
     /// The error that ended the listing early (`Code::LimitReached`), if it has more entries or bytes than allowed.
     pub limit_error: Option<Error>,
     /// `true` if `entries` is certainly complete: the end of the listing is proven, the listing was not
@@ -54,8 +55,11 @@ impl OrdinaryPage {
     }
 }
 
-/// Maximum memory for the entries of one listing, in bytes.
-const MAX_MEMORY: usize = 128 * 1024 * 1024;
+/// Maximum sum of [`Entry::memory`](fetch_url_proto::Entry::memory) and [`OVERHEAD`] of one listing, in bytes. An
+/// [`EntryList`] needs less; with the local names and URLs that a mirror makes of the entries, it is at most 128 MiB.
+const MAX_MEMORY: usize = 96 * 1024 * 1024;
+/// The memory that a mirror needs for an entry, in addition to its texts, in bytes.
+const OVERHEAD: usize = 64;
 /// The task yields after this many entries, so that other tasks can run.
 const ENTRIES_PER_YIELD: usize = 1024;
 
@@ -71,11 +75,11 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
             return Err(error.with_url(&response.meta.url));
         };
         let meta = response.meta;
-        let (mut entries, mut memory) = (Vec::new(), 0);
+        let (mut entries, mut memory) = (EntryList::default(), 0);
         let error = loop {
             match listing.next().await {
                 Ok(Some(entry)) => {
-                    memory += entry.memory();
+                    memory += entry.memory() + OVERHEAD;
                     entries.push(entry);
                     if entries.len() % ENTRIES_PER_YIELD == 0 {
                         // Let other tasks run, such as the signal handler.
@@ -86,7 +90,7 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
                 Err(error) => break error.with_url(&meta.url),
             }
             if memory > MAX_MEMORY {
-                let detail = format!("the listing needs more than {MAX_MEMORY} bytes of memory");
+                let detail = "the listing needs more than 128 MiB of memory";
                 break Error::new(Code::LimitReached, Phase::Body, detail).with_url(&meta.url);
             }
         };
@@ -112,10 +116,10 @@ const fn has_success_status(meta: &Meta) -> bool {
 }
 
 /// Returns `true` if an information line of a gopher menu states that the menu lacks items: `Showing 1-2 of 3`.
-fn have_partial_counts(entries: &[Entry]) -> bool {
+fn have_partial_counts(entries: &EntryList) -> bool {
     let mut counts = ListingCounts::default();
     let mut items = 0;
-    for entry in entries {
+    for entry in entries.iter() {
         match &entry.details {
             Details::MenuItem(item, _) if item.gtype == b'i' => {
                 counts.read(&String::from_utf8_lossy(&item.name))
@@ -130,7 +134,7 @@ fn have_partial_counts(entries: &[Entry]) -> bool {
 fn finished_listing(
     request: &Request,
     meta: Meta,
-    entries: Vec<Entry>,
+    entries: EntryList,
     listing: &Listing,
 ) -> DirectoryListing {
     if let Some(page) = listing.kept_page() {
@@ -139,7 +143,7 @@ fn finished_listing(
         let ordinary_page = Some(OrdinaryPage { meta: page_meta, content: page.content.clone() });
         return DirectoryListing {
             meta,
-            entries: Vec::new(),
+            entries: EntryList::default(),
             limit_error: None,
             is_complete: false,
             uncertain_names: Vec::new(),

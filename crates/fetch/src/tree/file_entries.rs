@@ -7,12 +7,14 @@ use fetch_url_core::UserInfo;
 use super::names::Candidate;
 use super::{DirEntry, FileEntry, path_below};
 
-/// The files of a listing: an iterator over [`FileEntry`]. A directory may have a million files, so an entry is made when
-/// it is taken; until then its name and URL are all that is in memory.
+/// The files of a listing: an iterator over [`FileEntry`]. A directory may have several hundred thousand files, so an entry is
+/// made when it is taken; until then its name and the end of its URL are all that is in memory.
 #[derive(Debug, Default)]
 pub struct FileEntries {
     /// The local path of the directory.
     directory: String,
+    /// The start that the URLs share.
+    base: String,
     /// The depth of the files.
     depth: u32,
     /// The login of the start.
@@ -25,6 +27,7 @@ impl FileEntries {
     /// Creates the list from the files of `directory`, or from entries that are wanted only if they are directories.
     pub(super) fn new(
         directory: &DirEntry,
+        base: &str,
         mut candidates: Vec<Candidate>,
         login: Option<&UserInfo<'_>>,
         are_excluded_files: bool,
@@ -32,6 +35,7 @@ impl FileEntries {
         candidates.shrink_to_fit();
         Self {
             directory: directory.path.clone(),
+            base: base.to_owned(),
             depth: directory.depth + 1,
             login: login.cloned().map(UserInfo::into_owned),
             are_excluded_files,
@@ -45,14 +49,17 @@ impl Iterator for FileEntries {
 
     fn next(&mut self) -> Option<FileEntry> {
         let candidate = self.candidates.next()?;
+        let url = candidate.parse_url(&self.base, self.login.as_ref())?;
+        let path = path_below(&self.directory, candidate.name());
+        let facts = candidate.facts;
         Some(FileEntry {
-            url: candidate.parse_url(self.login.as_ref())?,
-            path: path_below(&self.directory, &candidate.name),
-            size: candidate.size,
-            modified: candidate.modified,
-            modified_nanoseconds: candidate.modified_nanoseconds,
-            content_id: candidate.content_id,
-            uncertain_kind: candidate.uncertain_kind,
+            url,
+            path,
+            size: facts.size,
+            modified: facts.modified,
+            modified_nanoseconds: facts.modified_nanoseconds,
+            content_id: facts.content_id,
+            uncertain_kind: facts.uncertain_kind,
             is_excluded_file: self.are_excluded_files,
             depth: self.depth,
             position: None,

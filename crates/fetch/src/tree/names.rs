@@ -2,24 +2,33 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::HashSet;
 use std::num::NonZeroU64;
 
 use fetch_url_core::{PercentEncoded, Url, UserInfo, parse};
 use fetch_url_proto::Entry;
 
-use super::identity::{digest_of, resource_identity};
+use super::identity::{IdentitySet, digest_of, resource_identity};
 use super::kind::UncertainKind;
 use crate::{Error, file_name};
 
-/// An entry with a URL that may be mirrored. A listing may have a million of them, so the URL is text instead of its
-/// parts, which takes a third of the memory.
+/// An entry with a URL that may be mirrored. A listing may have several hundred thousand of them, so the URL is text
+/// instead of its parts, the start that all URLs of the listing share is stored once, and so is a name that ends the URL.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
-    /// The URL, without the login of the start.
-    pub(super) url: Box<str>,
-    /// The sanitised name, which several candidates may share until [`make_names_unique`].
-    pub(super) name: Box<str>,
+    /// The URL without the login of the start; only its end if `has_base`.
+    url: Box<str>,
+    /// The URL begins with the [`url_base`] of the listing.
+    has_base: bool,
+    /// The sanitised name, which several candidates may share until [`make_names_unique`]; `None` if it is `url` without
+    /// a final slash.
+    name: Option<Box<str>>,
+    /// The other properties.
+    pub(super) facts: Facts,
+}
+
+/// The properties of a [`Candidate`] beside its URL and its name.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
     /// `true` if sanitising did not change the server's name.
     pub(super) is_server_name_unchanged: bool,
     pub(super) is_directory: bool,
@@ -33,10 +42,35 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// Returns the URL with a login. It was parsed before, so the result is always `Some`.
-    pub(super) fn parse_url(&self, login: Option<&UserInfo<'_>>) -> Option<Url<'static>> {
-        Some(parse(&self.url).ok()?.into_owned().url.with_user_info(login))
+    /// Creates a candidate. `base` is the [`url_base`] of its listing.
+    pub(super) fn new(url: &str, name: String, base: &str, facts: Facts) -> Self {
+        let end = url.strip_prefix(base).filter(|_| !base.is_empty());
+        let is_end = end.is_some_and(|end| end.strip_suffix('/').unwrap_or(end) == name);
+        let name = if is_end { None } else { Some(name.into()) };
+        Self { url: end.unwrap_or(url).into(), has_base: end.is_some(), name, facts }
     }
+
+    /// Returns the sanitised name.
+    pub(super) fn name(&self) -> &str {
+        let end = || self.url.strip_suffix('/').unwrap_or(&self.url);
+        self.name.as_deref().unwrap_or_else(end)
+    }
+
+    /// Returns the text of the URL.
+    fn url(&self, base: &str) -> Cow<'_, str> {
+        if self.has_base { format!("{base}{}", self.url).into() } else { Cow::Borrowed(&self.url) }
+    }
+
+    /// Returns the URL with a login. It was parsed before, so the result is always `Some`.
+    pub(super) fn parse_url(&self, base: &str, login: Option<&UserInfo<'_>>) -> Option<Url<'static>> {
+        Some(parse(&self.url(base)).ok()?.into_owned().url.with_user_info(login))
+    }
+}
+
+/// Returns the start of the URL of an entry, up to the slash before its last segment: that of the other URLs of the listing.
+pub(super) fn url_base(url: &str) -> &str {
+    let path = url.strip_suffix('/').unwrap_or(url);
+    path.rfind('/').map_or("", |slash| &url[..=slash])
 }
 
 /// Returns the server's name of an entry, or `None` if it is a path instead of one name.
@@ -68,36 +102,40 @@ pub(super) fn server_file_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> 
 /// That of `folds_case`; the names are unchanged.
 pub(super) fn make_names_unique(
     candidates: &mut [Candidate],
+    base: &str,
     folds_case: impl FnOnce() -> Result<bool, Error>,
 ) -> Result<(), Error> {
     let by_name = sorted_by_name(candidates);
-    let name = |index: &usize| &*candidates[*index].name;
-    let is_variant = |pair: &[usize]| is_case_variant(name(&pair[0]), name(&pair[1]));
+    let is_variant = |pair: &[usize]| is_case_variant(candidates[pair[0]].name(), candidates[pair[1]].name());
     let folds_case = by_name.windows(2).any(is_variant) && folds_case()?;
     let (kept, renamed) = split_by_name(&by_name, candidates, folds_case);
-    let is_kept = |wanted: &str| {
-        let order = |index: &usize| match folds_case {
-            true => compare_folded(name(index), wanted),
-            false => compare_names(name(index), wanted),
-        };
-        kept.binary_search_by(order).is_ok()
-    };
-    let mut new_names = HashSet::new();
-    let mut unique_name = |index: &usize| {
-        let Candidate { url, name, .. } = &candidates[*index];
-        let identity =
-            parse(url).map_or_else(|_| digest_of(url.as_bytes()), |url| resource_identity(&url.url));
+    let mut new_names = IdentitySet::default();
+    for index in renamed {
+        let (short, long) = names_with_suffix(&candidates[index], base);
         // A hostile server could list a file with the short suffix.
-        let (short, long) = (format!("{name}~{:08x}", identity >> 96), format!("{name}~{identity:032x}"));
-        let same = if folds_case { fold_case(&short).into_owned() } else { short.clone() };
-        let is_free = !is_kept(&short) && new_names.insert(same);
-        if is_free { short } else { long }
-    };
-    let unique_names: Vec<String> = renamed.iter().map(&mut unique_name).collect();
-    for (index, name) in renamed.into_iter().zip(unique_names) {
-        candidates[index].name = name.into();
+        let is_kept = has_name(&kept, candidates, &short, folds_case);
+        let is_free =
+            !is_kept && new_names.insert(if folds_case { fold_case(&short) } else { (&*short).into() });
+        candidates[index].name = Some(if is_free { short } else { long }.into());
     }
     Ok(())
+}
+
+/// Returns the name of a candidate with a short and with a long part of the digest of its URL.
+fn names_with_suffix(candidate: &Candidate, base: &str) -> (String, String) {
+    let (name, url) = (candidate.name(), candidate.url(base));
+    let identity = parse(&url).map_or_else(|_| digest_of(url.as_bytes()), |url| resource_identity(&url.url));
+    let with_suffix = |suffix: String| [name, "~", &suffix].concat();
+    (with_suffix(format!("{:08x}", identity >> 96)), with_suffix(format!("{identity:032x}")))
+}
+
+/// Returns `true` if one of the candidates `kept`, which are in the order of their names, has the name `wanted`.
+fn has_name(kept: &[usize], candidates: &[Candidate], wanted: &str, folds_case: bool) -> bool {
+    let order = |index: &usize| match folds_case {
+        true => compare_folded(candidates[*index].name(), wanted),
+        false => compare_names(candidates[*index].name(), wanted),
+    };
+    kept.binary_search_by(order).is_ok()
 }
 
 /// Returns `name` in a form that is the same for all names that differ only in case.
@@ -118,19 +156,20 @@ fn folded(name: &str) -> impl Iterator<Item = char> + '_ {
 /// Returns the indices of the candidates, sorted by [`compare_names`].
 fn sorted_by_name(candidates: &[Candidate]) -> Vec<usize> {
     let mut by_name: Vec<usize> = (0..candidates.len()).collect();
-    by_name.sort_by(|one, other| compare_names(&candidates[*one].name, &candidates[*other].name));
+    by_name.sort_by(|one, other| compare_names(candidates[*one].name(), candidates[*other].name()));
     by_name
 }
 
 /// Returns the indices of the candidates that keep their names, in the order of `by_name`, and of those that do not.
 fn split_by_name(by_name: &[usize], candidates: &[Candidate], folds_case: bool) -> (Vec<usize>, Vec<usize>) {
-    let is_equal = |one: &usize, other: &usize| candidates[*one].name == candidates[*other].name;
+    let is_equal = |one: &usize, other: &usize| candidates[*one].name() == candidates[*other].name();
     let is_same = |one: &usize, other: &usize| {
         is_equal(one, other)
-            || folds_case && is_case_variant(&candidates[*one].name, &candidates[*other].name)
+            || folds_case && is_case_variant(candidates[*one].name(), candidates[*other].name())
     };
-    let is_verbatim_file =
-        |index: &&usize| candidates[**index].is_server_name_unchanged && !candidates[**index].is_directory;
+    let is_verbatim_file = |index: &&usize| {
+        candidates[**index].facts.is_server_name_unchanged && !candidates[**index].facts.is_directory
+    };
     let only_verbatim_file = |equal: &[usize]| {
         let mut verbatim_files = equal.iter().filter(is_verbatim_file);
         verbatim_files.next().copied().filter(|_| verbatim_files.next().is_none())

@@ -98,22 +98,24 @@ impl Tree {
     pub(super) fn possible_directories(
         &mut self,
         directory: &DirEntry,
+        base: &str,
         candidates: &[Candidate],
     ) -> PossibleDirectories {
         let is_index_page = matches!(self.start, Url::Http(_));
         self.directory_links.has_slashes |=
-            is_index_page && candidates.iter().any(|candidate| candidate.is_directory);
+            is_index_page && candidates.iter().any(|candidate| candidate.facts.is_directory);
         if !is_index_page || !self.may_list_without_slashes() || directory.depth >= self.rules.max_depth {
             return PossibleDirectories::default();
         }
         let is_possible = |candidate: &&Candidate| {
-            !candidate.is_selected
-                && !candidate.is_directory
-                && self.rules.selects(&path_below(&directory.path, &candidate.name), true)
+            !candidate.facts.is_selected
+                && !candidate.facts.is_directory
+                && self.rules.selects(&path_below(&directory.path, candidate.name()), true)
         };
         let possible = candidates.iter().filter(is_possible).cloned();
-        let (unlikely, likely) = possible.partition(|candidate| has_extension(&candidate.name));
-        let entries = |candidates| FileEntries::new(directory, candidates, self.start.user_info(), true);
+        let (unlikely, likely) = possible.partition(|candidate| has_extension(candidate.name()));
+        let entries =
+            |candidates| FileEntries::new(directory, base, candidates, self.start.user_info(), true);
         PossibleDirectories { likely: entries(likely), unlikely: entries(unlikely) }
     }
 

@@ -11,8 +11,8 @@ use fetch_url_proto::nntp::ArticleDetails;
 
 /// The length of the name or of the subject of each entry.
 const TEXT_LENGTH: usize = 16 << 20;
-/// The number of entries: twice as many as the limit of 128 MiB allows.
-const ENTRIES: usize = 16;
+/// The number of entries: twice as many as the limit of 96 MiB allows.
+const ENTRIES: usize = 12;
 
 /// A driver whose listings have large entries.
 struct LargeDriver(fn() -> Entry);

@@ -9,7 +9,7 @@ use crate::support::mirror::{
     run_mirror_with, small_tree_handler,
 };
 use crate::support::{entry_names, http_server, run_measuring_memory, temp_dir};
-use fetch_url_tests::HttpResponse;
+use fetch_url_tests::{FtpAction, FtpConfig, FtpServer, HttpResponse};
 
 #[test]
 fn endless_tree_ends_at_depth_32_or_max_entries() {
@@ -142,4 +142,38 @@ fn memory_stays_small_while_many_files_wait_for_their_transfers() {
     let (peak, result) = run_measuring_memory(&arguments);
     result.assert_exit(78);
     assert!(peak < 60 * 1024, "{peak} KiB");
+}
+
+/// docs/spec/cli.md, 26.16: the entries of a directory use at most 128 MiB. This is the limit of the whole process, in KiB.
+const MAX_MEMORY: u64 = 150 * 1024;
+
+/// Mirrors one file of an FTP directory with as many entries, whose names have `length` bytes.
+fn mirror_large_directory(count: usize, length: usize, options: &[&str], expected_status: i32) {
+    let line = |number: usize| format!("type=file;size=1; {number:0length$}\r\n");
+    let listing = (0..count).map(line).collect::<String>().into_bytes();
+    let config =
+        FtpConfig::new().file(format!("/d/{:0length$}", 7), "7").on("MLSD", FtpAction::Data(listing));
+    let (server, dir) = (FtpServer::start(config).expect("a server on loopback"), temp_dir());
+    let (url, pattern) = (format!("ftp://{}/d/", server.addr()), format!("{:0length$}", 7));
+    let target = dir.path().display().to_string();
+    let fixed = ["mirror", "--include-glob", &pattern, &url, &target];
+    let (memory, result) = run_measuring_memory(fixed.iter().chain(options));
+    result.assert_exit(expected_status);
+    assert!(memory > 0 && memory < MAX_MEMORY, "{count} names of {length} bytes: {memory} KiB");
+    if expected_status == 0 {
+        assert!(list_tree(dir.path()).contains(&format!("{pattern}=7")), "{:?}", list_tree(dir.path()));
+    }
+}
+
+#[test]
+fn directory_with_200000_files_is_mirrored_in_bounded_memory() {
+    mirror_large_directory(200_000, 24, &["--delete"], 0);
+}
+
+/// Names that are too long are shortened. They all begin with the same zeros, so each gets a suffix.
+#[test]
+fn listing_beyond_the_memory_limit_exits_with_63_in_bounded_memory() {
+    for length in [250, 1000] {
+        mirror_large_directory(64_000_000 / length, length, &["--delete"], 63);
+    }
 }
