@@ -1,7 +1,6 @@
 //! Parses the command line, runs it, and returns the exit status. `run/transfer.rs` handles one URL.
 
 mod batch;
-mod case_folding;
 mod checksum;
 mod checksum_lists;
 mod content_coding;
@@ -25,6 +24,7 @@ mod journal_file;
 mod local_tree;
 mod metadata;
 mod mirror;
+mod name_folding;
 mod not_fetchable;
 mod not_utf8;
 mod notes;

@@ -5,7 +5,6 @@
 //! file is a `Part` (`part.rs`): the temporary file, its state for a resume, and the rename. `writer.rs` writes the chunks of the body to the
 //! target.
 
-mod case_folding;
 pub(crate) mod descriptor;
 pub(crate) mod device;
 pub(crate) mod digest;
@@ -18,6 +17,7 @@ mod kept_bytes;
 mod leftover_file;
 mod leftovers;
 pub(crate) mod name;
+mod name_folding;
 mod network_disk;
 mod object_check;
 mod open_part;

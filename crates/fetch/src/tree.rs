@@ -4,9 +4,9 @@
 //! sanitised and unique in their directory, no directory is visited twice, and nothing leaves the start
 //! directory or its server.
 
-mod case_probe;
 mod directory_links;
 mod file_entries;
+mod folding_probe;
 mod glob;
 mod identity;
 mod kind;
@@ -25,15 +25,15 @@ use fetch_url_core::{GopherUrl, Url, parse};
 use fetch_url_proto::text::sanitise;
 use fetch_url_proto::{Entry, EntryKind};
 
-use self::case_probe::CaseProbe;
 use self::directory_links::DirectoryLinks;
 pub use self::file_entries::FileEntries;
+use self::folding_probe::FoldingProbe;
 pub use self::glob::Glob;
 use self::identity::{IdentitySet, is_news, resource_identity};
 pub(crate) use self::identity::{content_id, content_id_of, is_same_directory};
 pub use self::kind::UncertainKind;
 use self::menu_items::{is_error_line, is_form, is_text, is_unfetchable};
-pub use self::names::fold_case;
+pub use self::names::fold_name;
 use self::names::{Candidate, Facts, make_names_unique, server_file_name, url_base};
 pub use self::page_state::SkippedLinks;
 use self::page_state::{PageLinks, PagePosition};
@@ -51,7 +51,7 @@ pub struct Tree {
     /// The number of entries of all listings and links of all pages so far.
     entries: u64,
     pages: PageLinks,
-    case_probe: CaseProbe,
+    folding_probe: FoldingProbe,
     directory_links: DirectoryLinks,
 }
 
@@ -83,7 +83,7 @@ pub struct Classified {
     /// An excluded entry is of unknown kind. It may be an error message in a list of names: only a request can show
     /// that.
     pub has_unchecked_names: bool,
-    /// [`Code::LimitReached`] if there were more entries than allowed; the error of [`Tree::with_case_probe`].
+    /// [`Code::LimitReached`] if there were more entries than allowed; the error of [`Tree::with_folding_probe`].
     pub error: Option<Error>,
 }
 
@@ -137,20 +137,20 @@ impl Tree {
     /// Returns the tree that starts at `start`. The user name and password of `start` apply to the whole tree.
     pub fn new(start: Url<'static>, rules: TreeRules) -> Self {
         let pages = PageLinks::new(rules.keeps_dots);
-        let case_probe = CaseProbe::default();
+        let folding_probe = FoldingProbe::default();
         let directory_links = DirectoryLinks::default();
-        Self { rules, start, seen: IdentitySet::default(), entries: 0, pages, case_probe, directory_links }
+        Self { rules, start, seen: IdentitySet::default(), entries: 0, pages, folding_probe, directory_links }
     }
 
     /// Sets a function that gets the local path of a directory of the mirror, and returns `true` if names that differ
     /// only in case are the same there. It is called for listings with such names, which then get different local
     /// names. If it fails, no entry of the listing is returned, and [`Classified::error`] has its error.
     #[must_use]
-    pub fn with_case_probe(
+    pub fn with_folding_probe(
         mut self,
-        folds_case: impl Fn(&str) -> Result<bool, Error> + Send + Sync + 'static,
+        folds_names: impl Fn(&str) -> Result<bool, Error> + Send + Sync + 'static,
     ) -> Self {
-        self.case_probe = CaseProbe::new(folds_case);
+        self.folding_probe = FoldingProbe::new(folds_names);
         self
     }
 
@@ -192,8 +192,8 @@ impl Tree {
     pub fn classify(&mut self, directory: &DirEntry, entries: impl IntoIterator<Item = Entry>) -> Classified {
         let mut classified = Classified::default();
         let (mut candidates, base) = self.candidates(directory, entries, &mut classified);
-        let folds_case = || self.case_probe.folds_case(&directory.path);
-        if let Err(error) = make_names_unique(&mut candidates, &base, folds_case) {
+        let folds_names = || self.folding_probe.folds_names(&directory.path);
+        if let Err(error) = make_names_unique(&mut candidates, &base, folds_names) {
             classified.error = Some(error.with_url(&directory.url));
             candidates.clear();
         }

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use std::path::Path;
 
 use fetch_url::Error;
-use fetch_url::internal::fold_case;
+use fetch_url::internal::fold_name;
 use fetch_url::mirror::{DirHandle, Finished};
 
 /// The names in completely listed directories, and whether they are directories, if known.
@@ -132,7 +132,7 @@ fn without_suffix(path: &str) -> Option<&str> {
 /// the listed file.
 pub(super) struct OtherSpellings<'d> {
     directory: &'d Path,
-    /// The listed names of each directory after [`fold_case`], or `None` if the directory distinguishes case.
+    /// The listed names of each directory after [`fold_name`], or `None` if the directory distinguishes case.
     folded: HashMap<String, Option<HashSet<String>>>,
 }
 
@@ -151,7 +151,7 @@ impl<'d> OtherSpellings<'d> {
             if !entries.contains_key(name) {
                 return self
                     .folded_names(parent, entries)
-                    .is_some_and(|names| names.contains(&*fold_case(name)));
+                    .is_some_and(|names| names.contains(&*fold_name(name)));
             }
         }
         false
@@ -166,8 +166,8 @@ impl<'d> OtherSpellings<'d> {
         let names = self.folded.entry(parent.to_owned()).or_insert_with(|| {
             let opened = DirHandle::open_or_create(directory, parent).ok()?;
             // If no local name has ASCII letters to look up, nothing is deleted.
-            let folds_case = opened.entries_fold_case() != Some(false);
-            folds_case.then(|| entries.keys().map(|name| fold_case(name).into_owned()).collect())
+            let folds_names = opened.entries_fold_names() != Some(false);
+            folds_names.then(|| entries.keys().map(|name| fold_name(name).into_owned()).collect())
         });
         names.as_ref()
     }

@@ -11,11 +11,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use fetch_url::internal::{Descriptor, fold_case};
+use fetch_url::internal::{Descriptor, fold_name};
 use fetch_url::output::FileSink;
 use fetch_url::{Checksum, Error};
 
-use super::case_folding::CaseFolding;
+use super::name_folding::NameFolding;
 use crate::error::usage_error;
 use crate::job::FileId;
 
@@ -84,7 +84,7 @@ pub(super) struct OutputPaths {
     /// The owners of the paths.
     owners: RefCell<BTreeMap<PathKey, Owner>>,
     /// The directories that were probed because two paths in them differ only in case.
-    case_folding: CaseFolding,
+    name_folding: NameFolding,
     /// The directories of the paths, by the hash of their paths.
     directories: RefCell<HashMap<u64, FileId>>,
     /// The hashes of the identities of finished files.
@@ -99,7 +99,7 @@ pub(super) struct OutputPaths {
 
 impl OutputPaths {
     pub(super) fn new(is_dry_run: bool) -> Self {
-        Self { case_folding: CaseFolding::new(is_dry_run), ..Self::default() }
+        Self { name_folding: NameFolding::new(is_dry_run), ..Self::default() }
     }
 
     /// Begins an option group, whose transfers have numbers and options of their own. The complete files of the groups
@@ -293,7 +293,7 @@ impl OutputPaths {
         let known = known.and_then(|(parent, name)| Some((self.directory_id(parent)?, name)));
         let (id, name) = known.map_or((None, path.as_os_str()), |(id, name)| (Some(id), name));
         let exact = self.hash.hash_one((id, name));
-        let folded = match name.to_str().map(fold_case) {
+        let folded = match name.to_str().map(fold_name) {
             Some(Cow::Owned(folded)) => self.hash.hash_one((id, OsStr::new(&*folded))),
             Some(Cow::Borrowed(_)) | None => exact,
         };
@@ -304,7 +304,7 @@ impl OutputPaths {
     fn is_reserved_in_other_case(&self, path: &Path, key: PathKey) -> bool {
         let spellings = (key & !EXACT_MASK)..=(key | EXACT_MASK);
         let is_reserved = self.owners.borrow().range(spellings).any(|(other, _)| *other != key);
-        is_reserved && self.case_folding.folds_case(path)
+        is_reserved && self.name_folding.folds_names(path)
     }
 
     fn directory_id(&self, directory: &Path) -> Option<FileId> {
@@ -341,7 +341,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let path = |name: &str| directory.path().join(name);
         let paths =
-            OutputPaths { case_folding: CaseFolding::of(directory.path(), true), ..OutputPaths::default() };
+            OutputPaths { name_folding: NameFolding::of(directory.path(), true), ..OutputPaths::default() };
         let reserve = |number, name: &str, url| paths.reserve(&path(name), number, url, None);
         for (number, name) in ["readme", "other", "\u{e4}"].into_iter().enumerate() {
             assert_eq!(reserve(number, name, name).expect("a path"), Reserved::First);
@@ -422,7 +422,7 @@ mod tests {
     fn spellings_are_different_files_where_the_directory_distinguishes_case() {
         let directory = tempfile::tempdir().expect("a directory");
         let paths =
-            OutputPaths { case_folding: CaseFolding::of(directory.path(), false), ..OutputPaths::default() };
+            OutputPaths { name_folding: NameFolding::of(directory.path(), false), ..OutputPaths::default() };
         for (number, name) in ["readme", "README", "ReadMe"].into_iter().enumerate() {
             let reserved = paths.reserve(&directory.path().join(name), number, name, None);
             assert_eq!(reserved.expect("a path"), Reserved::First, "{name}");

@@ -95,27 +95,27 @@ pub(super) fn server_file_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> 
 /// other candidate has the same, or if it is the only file with that name which sanitising did not change. All others
 /// get a part of their URL's digest as suffix.
 ///
-/// `folds_case` returns `true` if names that differ only in case are the same in the directory. It is called if there
+/// `folds_names` returns `true` if names that differ only in case are the same in the directory. It is called if there
 /// are such names; the first file of them in byte order then keeps its name, if sanitising did not change it.
 ///
 /// # Errors
-/// That of `folds_case`; the names are unchanged.
+/// That of `folds_names`; the names are unchanged.
 pub(super) fn make_names_unique(
     candidates: &mut [Candidate],
     base: &str,
-    folds_case: impl FnOnce() -> Result<bool, Error>,
+    folds_names: impl FnOnce() -> Result<bool, Error>,
 ) -> Result<(), Error> {
     let by_name = sorted_by_name(candidates);
-    let is_variant = |pair: &[usize]| is_case_variant(candidates[pair[0]].name(), candidates[pair[1]].name());
-    let folds_case = by_name.windows(2).any(is_variant) && folds_case()?;
-    let (kept, renamed) = split_by_name(&by_name, candidates, folds_case);
+    let is_variant = |pair: &[usize]| is_variant_name(candidates[pair[0]].name(), candidates[pair[1]].name());
+    let folds_names = by_name.windows(2).any(is_variant) && folds_names()?;
+    let (kept, renamed) = split_by_name(&by_name, candidates, folds_names);
     let mut new_names = IdentitySet::default();
     for index in renamed {
         let (short, long) = names_with_suffix(&candidates[index], base);
         // A hostile server could list a file with the short suffix.
-        let is_kept = has_name(&kept, candidates, &short, folds_case);
+        let is_kept = has_name(&kept, candidates, &short, folds_names);
         let is_free =
-            !is_kept && new_names.insert(if folds_case { fold_case(&short) } else { (&*short).into() });
+            !is_kept && new_names.insert(if folds_names { fold_name(&short) } else { (&*short).into() });
         candidates[index].name = Some(if is_free { short } else { long }.into());
     }
     Ok(())
@@ -130,8 +130,8 @@ fn names_with_suffix(candidate: &Candidate, base: &str) -> (String, String) {
 }
 
 /// Returns `true` if one of the candidates `kept`, which are in the order of their names, has the name `wanted`.
-fn has_name(kept: &[usize], candidates: &[Candidate], wanted: &str, folds_case: bool) -> bool {
-    let order = |index: &usize| match folds_case {
+fn has_name(kept: &[usize], candidates: &[Candidate], wanted: &str, folds_names: bool) -> bool {
+    let order = |index: &usize| match folds_names {
         true => compare_folded(candidates[*index].name(), wanted),
         false => compare_names(candidates[*index].name(), wanted),
     };
@@ -139,7 +139,7 @@ fn has_name(kept: &[usize], candidates: &[Candidate], wanted: &str, folds_case: 
 }
 
 /// Returns `name` in a form that is the same for all names that differ only in case.
-pub fn fold_case(name: &str) -> Cow<'_, str> {
+pub fn fold_name(name: &str) -> Cow<'_, str> {
     match name {
         name if !name.is_ascii() => folded(name).collect(),
         name if name.bytes().any(|byte| byte.is_ascii_uppercase()) => name.to_ascii_lowercase().into(),
@@ -161,11 +161,11 @@ fn sorted_by_name(candidates: &[Candidate]) -> Vec<usize> {
 }
 
 /// Returns the indices of the candidates that keep their names, in the order of `by_name`, and of those that do not.
-fn split_by_name(by_name: &[usize], candidates: &[Candidate], folds_case: bool) -> (Vec<usize>, Vec<usize>) {
+fn split_by_name(by_name: &[usize], candidates: &[Candidate], folds_names: bool) -> (Vec<usize>, Vec<usize>) {
     let is_equal = |one: &usize, other: &usize| candidates[*one].name() == candidates[*other].name();
     let is_same = |one: &usize, other: &usize| {
         is_equal(one, other)
-            || folds_case && is_case_variant(candidates[*one].name(), candidates[*other].name())
+            || folds_names && is_variant_name(candidates[*one].name(), candidates[*other].name())
     };
     let is_verbatim_file = |index: &&usize| {
         candidates[**index].facts.is_server_name_unchanged && !candidates[**index].facts.is_directory
@@ -201,6 +201,6 @@ fn compare_folded(one: &str, other: &str) -> Ordering {
 }
 
 /// Returns `true` if two different names differ only in case.
-fn is_case_variant(one: &str, other: &str) -> bool {
+fn is_variant_name(one: &str, other: &str) -> bool {
     one != other && compare_folded(one, other).is_eq()
 }

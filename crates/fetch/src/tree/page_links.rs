@@ -47,7 +47,7 @@ impl Tree {
         let page = PagePath::of(http);
         self.pages.seen.insert(page.identity());
         self.pages.paths.record_directory(&directory.url, &directory.path);
-        let path = self.pages.paths.assign_file(&page, &directory.path, |_| false, &self.case_probe)?;
+        let path = self.pages.paths.assign_file(&page, &directory.path, |_| false, &self.folding_probe)?;
         Some(self.page_entry(
             directory.url.clone(),
             path,
@@ -165,16 +165,16 @@ impl Tree {
         let is_directory = |path: &str| earlier_kind(path) == Some(EntryKind::Directory);
         let is_file = |path: &str| earlier_kind(path) == Some(EntryKind::File);
         // Directories first: `/a/b` keeps its path if there is a page `/a` too.
-        let (paths, case_probe) = (&mut self.pages.paths, &self.case_probe);
+        let (paths, folding_probe) = (&mut self.pages.paths, &self.folding_probe);
         let directories: Vec<Option<String>> = found
             .iter()
-            .map(|link| paths.assign_directory(&link.path, &start, is_file, case_probe))
+            .map(|link| paths.assign_directory(&link.path, &start, is_file, folding_probe))
             .collect();
         let mut files = Vec::new();
         for (link, directory) in found.into_iter().zip(directories) {
             let paths = &mut self.pages.paths;
             let path = directory.and_then(|directory| {
-                paths.assign_file(&link.path, &directory, is_directory, &self.case_probe)
+                paths.assign_file(&link.path, &directory, is_directory, &self.folding_probe)
             });
             match path {
                 None => self.pages.skipped.nameless += 1,

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 use fetch_url_core::{HttpUrl, Url};
 
-use super::case_probe::CaseProbe;
+use super::folding_probe::FoldingProbe;
 use super::identity::{IdentitySet, digest_of, path_segments};
-use super::names::fold_case;
+use super::names::fold_name;
 use crate::{safe_dot_name, safe_name};
 
 /// The name of the file of a URL that ends with a slash.
@@ -80,17 +80,17 @@ struct LocalPaths {
 impl LocalPaths {
     fn insert(&mut self, path: &str) {
         self.exact.insert(path);
-        self.folded.insert(fold_case(path));
+        self.folded.insert(fold_name(path));
     }
 
     fn remove(&mut self, path: &str) {
         self.exact.remove(path);
-        self.folded.remove(fold_case(path));
+        self.folded.remove(fold_name(path));
     }
 
-    /// Returns `true` if the set has the path, or one that differs only in case and is the same by `folds_case`.
-    fn contains(&self, path: &str, folds_case: impl FnOnce() -> bool) -> bool {
-        self.exact.contains(path) || self.folded.contains(fold_case(path)) && folds_case()
+    /// Returns `true` if the set has the path, or one that differs only in case and is the same by `folds_names`.
+    fn contains(&self, path: &str, folds_names: impl FnOnce() -> bool) -> bool {
+        self.exact.contains(path) || self.folded.contains(fold_name(path)) && folds_names()
     }
 }
 
@@ -105,7 +105,7 @@ pub(super) struct PagePaths {
     used_files: LocalPaths,
     keeps_dots: bool,
     /// The local file system does not distinguish names that differ only in case. Determined when there are such names.
-    folds_case: OnceLock<bool>,
+    folds_names: OnceLock<bool>,
 }
 
 impl PagePaths {
@@ -140,7 +140,7 @@ impl PagePaths {
         page: &PagePath,
         start: &PagePath,
         is_file: impl Fn(&str) -> bool,
-        case_probe: &CaseProbe,
+        folding_probe: &FoldingProbe,
     ) -> Option<String> {
         let known = if page.is_below(start) { start.directories.len() } else { 0 };
         let mut local = if page.is_below(start) { String::new() } else { ROOT_DIRECTORY.to_owned() };
@@ -153,9 +153,9 @@ impl PagePaths {
             let name = self.sanitise(&page.directories[end])?;
             let path = join(&local, &name);
             // Outside the start directory, directories with the same sanitised name share a local directory.
-            let is_free = !self.is_file(&path, case_probe)
+            let is_free = !self.is_file(&path, folding_probe)
                 && !is_file(&path)
-                && (!page.is_below(start) || !self.is_directory(&path, case_probe));
+                && (!page.is_below(start) || !self.is_directory(&path, folding_probe));
             local = if is_free { path } else { format!("{path}~{:08x}", identity_of(key) >> 96) };
             self.used_directories.insert(&local);
             if page.is_below(start) {
@@ -172,16 +172,17 @@ impl PagePaths {
         page: &PagePath,
         directory: &str,
         is_directory: impl Fn(&str) -> bool,
-        case_probe: &CaseProbe,
+        folding_probe: &FoldingProbe,
     ) -> Option<String> {
         let path = join(directory, &self.file_name(page)?);
         // If `a` is a directory because of `/a/b`, the page `/a` becomes `a/index.html`, which a web server that serves
         // the mirror returns for `/a/`.
-        let path = match self.is_directory(&path, case_probe) || is_directory(&path) {
+        let path = match self.is_directory(&path, folding_probe) || is_directory(&path) {
             true => join(&path, INDEX_NAME),
             false => path,
         };
-        let is_free = |path: &String| !self.is_file(path, case_probe) && !self.is_directory(path, case_probe);
+        let is_free =
+            |path: &String| !self.is_file(path, folding_probe) && !self.is_directory(path, folding_probe);
         let identity = page.identity();
         let candidates =
             [path.clone(), format!("{path}~{:08x}", identity >> 96), format!("{path}~{identity:032x}")];
@@ -191,19 +192,19 @@ impl PagePaths {
     }
 
     /// Returns `true` if a file has this local path.
-    fn is_file(&self, path: &str, case_probe: &CaseProbe) -> bool {
-        self.used_files.contains(path, || self.folds_case(case_probe))
+    fn is_file(&self, path: &str, folding_probe: &FoldingProbe) -> bool {
+        self.used_files.contains(path, || self.folds_names(folding_probe))
     }
 
     /// Returns `true` if a directory has this local path.
-    fn is_directory(&self, path: &str, case_probe: &CaseProbe) -> bool {
-        self.used_directories.contains(path, || self.folds_case(case_probe))
+    fn is_directory(&self, path: &str, folding_probe: &FoldingProbe) -> bool {
+        self.used_directories.contains(path, || self.folds_names(folding_probe))
     }
 
     /// Returns `true` if the local file system does not distinguish names that differ only in case, or if that cannot
     /// be determined.
-    fn folds_case(&self, case_probe: &CaseProbe) -> bool {
-        *self.folds_case.get_or_init(|| case_probe.folds_case("").unwrap_or(true))
+    fn folds_names(&self, folding_probe: &FoldingProbe) -> bool {
+        *self.folds_names.get_or_init(|| folding_probe.folds_names("").unwrap_or(true))
     }
 
     /// Returns the sanitised name of a page: the last segment and its query, or `index.html`.

@@ -26,16 +26,16 @@ impl DirHandle {
     ///
     /// # Errors
     /// [`Code::SinkFailed`] if that file cannot be created.
-    pub fn folds_case(&self) -> Result<bool, Error> {
-        match self.entries_fold_case() {
-            Some(folds_case) => Ok(folds_case),
-            None => (0..MAX_ATTEMPTS).find_map(|_| self.created_file_folds_case()).unwrap_or(Ok(false)),
+    pub fn folds_names(&self) -> Result<bool, Error> {
+        match self.entries_fold_names() {
+            Some(folds_names) => Ok(folds_names),
+            None => (0..MAX_ATTEMPTS).find_map(|_| self.created_file_folds_names()).unwrap_or(Ok(false)),
         }
     }
 
     /// Returns whether names that differ only in case are the same in the directory, or `None` if it contains no name
     /// with ASCII letters to look up in the other case. Nothing is created.
-    pub fn entries_fold_case(&self) -> Option<bool> {
+    pub fn entries_fold_names(&self) -> Option<bool> {
         let names = || {
             fs::read_dir(self.path("")).ok().map(|entries| entries.flatten().map(|entry| entry.file_name()))
         };
@@ -50,7 +50,7 @@ impl DirHandle {
     }
 
     /// Looks up another spelling of a new file. Returns `None` if another process has removed the file meanwhile.
-    fn created_file_folds_case(&self) -> Option<Result<bool, Error>> {
+    fn created_file_folds_names(&self) -> Option<Result<bool, Error>> {
         let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let created = openat(&self.directory, CASE_PROBE, flags, Mode::RUSR | Mode::WUSR);
         let file = match created.map_err(io::Error::from).and_then(|file| fs::File::from(file).metadata()) {
@@ -60,13 +60,13 @@ impl DirHandle {
                 return Some(Err(Error::new(Code::SinkFailed, Phase::Deliver, detail)));
             }
         };
-        let folds_case = self.exists(CASE_PROBE.to_ascii_uppercase().as_bytes());
-        let is_known = folds_case || self.leads_to(&file);
+        let folds_names = self.exists(CASE_PROBE.to_ascii_uppercase().as_bytes());
+        let is_known = folds_names || self.leads_to(&file);
         // The file of a run that was killed is empty. A file with content is not ours.
         if file.is_file() && file.len() == 0 {
             let _ = unlinkat(&self.directory, CASE_PROBE, AtFlags::empty());
         }
-        is_known.then_some(Ok(folds_case))
+        is_known.then_some(Ok(folds_names))
     }
 
     /// Returns `true` if the name of the created file still leads to `file`.
@@ -112,8 +112,8 @@ mod tests {
     #[test]
     fn empty_directory_is_probed_with_a_file_that_is_removed() {
         let dir = tempfile::tempdir().expect("a directory");
-        assert_eq!(handle(dir.path()).entries_fold_case(), None);
-        assert_eq!(handle(dir.path()).folds_case().expect("known"), system_folds_case());
+        assert_eq!(handle(dir.path()).entries_fold_names(), None);
+        assert_eq!(handle(dir.path()).folds_names().expect("known"), system_folds_case());
         assert_eq!(fs::read_dir(dir.path()).expect("the names").count(), 0, "nothing is left");
     }
 
@@ -121,7 +121,7 @@ mod tests {
     fn file_of_a_killed_run_is_removed_and_one_with_content_is_kept() {
         let dir = tempfile::tempdir().expect("a directory");
         create(dir.path(), &[CASE_PROBE]);
-        let probe = || handle(dir.path()).created_file_folds_case().expect("known").expect("created");
+        let probe = || handle(dir.path()).created_file_folds_names().expect("known").expect("created");
         assert_eq!(probe(), system_folds_case());
         assert!(!dir.path().join(CASE_PROBE).exists());
         fs::write(dir.path().join(CASE_PROBE), "the user's").expect("a file");
@@ -134,17 +134,17 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         // On a system that distinguishes case, this file is found like the other spelling of the created one.
         create(dir.path(), &[&CASE_PROBE.to_ascii_uppercase()]);
-        let folds_case = handle(dir.path()).created_file_folds_case().expect("known");
-        assert!(folds_case.expect("created"));
+        let folds_names = handle(dir.path()).created_file_folds_names().expect("known");
+        assert!(folds_names.expect("created"));
     }
 
     #[test]
     fn entries_with_both_spellings_do_not_show_that_case_is_folded() {
         let dir = tempfile::tempdir().expect("a directory");
         create(dir.path(), &["1", "readme"]);
-        assert_eq!(handle(dir.path()).entries_fold_case(), Some(system_folds_case()));
+        assert_eq!(handle(dir.path()).entries_fold_names(), Some(system_folds_case()));
         create(dir.path(), &["README"]);
-        assert_ne!(handle(dir.path()).entries_fold_case(), Some(!system_folds_case()));
+        assert_ne!(handle(dir.path()).entries_fold_names(), Some(!system_folds_case()));
     }
 
     #[test]
@@ -152,14 +152,14 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let handle = handle(dir.path());
         fs::remove_dir(dir.path()).expect("removed");
-        assert_eq!(handle.folds_case().expect_err("an error").code(), Code::SinkFailed);
+        assert_eq!(handle.folds_names().expect_err("an error").code(), Code::SinkFailed);
     }
 
     #[test]
     fn link_at_the_name_of_the_created_file_is_not_followed() {
         let dir = tempfile::tempdir().expect("a directory");
         std::os::unix::fs::symlink("target", dir.path().join(CASE_PROBE)).expect("a link");
-        let probed = handle(dir.path()).created_file_folds_case().expect("an answer");
+        let probed = handle(dir.path()).created_file_folds_names().expect("an answer");
         assert_eq!(probed.expect_err("an error").code(), Code::SinkFailed);
         assert!(!dir.path().join("target").exists());
     }
@@ -167,11 +167,11 @@ mod tests {
     #[test]
     fn case_is_found_out_by_several_threads_at_once() {
         let dir = tempfile::tempdir().expect("a directory");
-        let (handle, folds_case) = (handle(dir.path()), system_folds_case());
+        let (handle, folds_names) = (handle(dir.path()), system_folds_case());
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    (0..50).for_each(|_| assert_eq!(handle.folds_case().expect("known"), folds_case));
+                    (0..50).for_each(|_| assert_eq!(handle.folds_names().expect("known"), folds_names));
                 });
             }
         });

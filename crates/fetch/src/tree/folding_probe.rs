@@ -4,25 +4,25 @@ use std::fmt;
 
 use crate::Error;
 
-type FoldsCase = dyn Fn(&str) -> Result<bool, Error> + Send + Sync;
+type FoldsNames = dyn Fn(&str) -> Result<bool, Error> + Send + Sync;
 
 /// The function that gets the path of a directory and tells whether names that differ only in case are the same there.
 /// If the caller has set no function, they are different.
 #[derive(Default)]
-pub(super) struct CaseProbe(Option<Box<FoldsCase>>);
+pub(super) struct FoldingProbe(Option<Box<FoldsNames>>);
 
-impl CaseProbe {
+impl FoldingProbe {
     pub(super) fn new(probe: impl Fn(&str) -> Result<bool, Error> + Send + Sync + 'static) -> Self {
         Self(Some(Box::new(probe)))
     }
 
-    pub(super) fn folds_case(&self, directory: &str) -> Result<bool, Error> {
+    pub(super) fn folds_names(&self, directory: &str) -> Result<bool, Error> {
         self.0.as_ref().map_or(Ok(false), |probe| probe(directory))
     }
 }
 
-impl fmt::Debug for CaseProbe {
+impl fmt::Debug for FoldingProbe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "CaseProbe(..)" } else { "CaseProbe(none)" })
+        f.write_str(if self.0.is_some() { "FoldingProbe(..)" } else { "FoldingProbe(none)" })
     }
 }
