@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fetch_url_core::{Host, Url};
-use fetch_url_proto::check_sendable;
+use fetch_url_proto::{Entry, check_sendable};
 
 use crate::body::rate::SharedRate;
 use crate::engine::gateway::Gateways;
@@ -110,7 +110,19 @@ impl Fetcher {
     /// # Errors
     /// As for [`list`](Self::list).
     pub async fn list_all(&self, request: &Request) -> Result<DirectoryListing, Error> {
-        engine::list_all::list_all(&self.settings, request).await
+        engine::list_all::list_all(&self.settings, request, |_| true).await
+    }
+
+    /// Returns the entries of a directory for which `is_wanted` returns `true`. The others need no memory.
+    ///
+    /// # Errors
+    /// As for [`list`](Self::list).
+    pub async fn list_matching(
+        &self,
+        request: &Request,
+        is_wanted: impl Fn(&Entry) -> bool,
+    ) -> Result<DirectoryListing, Error> {
+        engine::list_all::list_all(&self.settings, request, is_wanted).await
     }
 
     /// Returns what would be sent for `request`, without network or file access.

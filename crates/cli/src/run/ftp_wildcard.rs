@@ -35,11 +35,11 @@ pub(super) async fn expand_wildcard(
     let (path, transfer_type) = text.split_at(text.rfind(";type=").unwrap_or(text.len()));
     let directory = path.strip_suffix(name.as_str()).unwrap_or(path);
     let pattern = Pattern { directory, glob: Glob::new(&glob_text(&name))?, transfer_type };
-    let entries = list_directory(run, planned, pattern.directory).await?;
+    let entries = list_matching(run, planned, &pattern).await?;
     if entries.iter().any(|entry| entry.name == *name.decode()) {
         return Ok(None);
     }
-    let matches = matching_files(entries, &pattern)?;
+    let matches = file_urls(entries, &pattern)?;
     if matches.is_empty() {
         let detail = format!("no file matches {name}");
         return Err(
@@ -49,25 +49,33 @@ pub(super) async fn expand_wildcard(
     Ok(Some(matches.into()))
 }
 
-async fn list_directory(run: &Run, planned: &PlannedTransfer, directory: &str) -> Result<EntryList, Error> {
+/// Returns the entries of the directory that match.
+async fn list_matching(
+    run: &Run,
+    planned: &PlannedTransfer,
+    pattern: &Pattern<'_>,
+) -> Result<EntryList, Error> {
     let mut options =
         planned.request.as_ref().ok().and_then(|request| request.extra::<FtpOptions>()).cloned();
     let options = options.get_or_insert_default();
     (options.force_listing, options.prefetch_port) = (true, false);
-    let request = Request::new(directory)?.with_extra(options.clone());
-    let listing = run.fetcher.list_all(&request).await?;
+    let request = Request::new(pattern.directory)?.with_extra(options.clone());
+    let listing = run.fetcher.list_matching(&request, |entry| pattern.matches(&entry.name)).await?;
     listing.limit_error.map_or(Ok(listing.entries), Err)
 }
 
-/// Returns the URLs of the files that match.
-fn matching_files(entries: EntryList, pattern: &Pattern<'_>) -> Result<Vec<Url<'static>>, Error> {
-    let is_match = |name: &[u8]| {
+impl Pattern<'_> {
+    fn matches(&self, name: &[u8]) -> bool {
         let is_name = !matches!(name, b"" | b"." | b"..") && !name.contains(&b'/');
-        is_name && pattern.glob.matches(&String::from_utf8_lossy(name))
-    };
+        is_name && self.glob.matches(&String::from_utf8_lossy(name))
+    }
+}
+
+/// Returns the URLs of the files.
+fn file_urls(entries: EntryList, pattern: &Pattern<'_>) -> Result<Vec<Url<'static>>, Error> {
     let files = entries.into_iter().filter(|entry| entry.kind != EntryKind::Directory);
     let mut urls = Vec::new();
-    for entry in files.filter(|entry| is_match(&entry.name)) {
+    for entry in files {
         let name = PercentEncoded::encode(&entry.name, charset::UCHAR);
         let text = format!("{}{name}{}", pattern.directory, pattern.transfer_type);
         urls.push(parse(&text)?.into_owned().url);

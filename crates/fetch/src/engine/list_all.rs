@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use fetch_url_core::Url;
-use fetch_url_proto::{Details, ListingCounts, OtherLinkCounts};
+use fetch_url_proto::{Details, Entry, ListingCounts, OtherLinkCounts};
 
 use super::retry::RetryState;
 use super::settings::Settings;
@@ -57,15 +57,19 @@ impl OrdinaryPage {
 
 /// Maximum sum of [`Entry::memory`](fetch_url_proto::Entry::memory) and [`OVERHEAD`] of one listing, in bytes. An
 /// [`EntryList`] needs less; with the local names and URLs that a mirror makes of the entries, it is at most 128 MiB.
-const MAX_MEMORY: usize = 96 * 1024 * 1024;
+const MAX_MEMORY: usize = 88 * 1024 * 1024;
 /// The memory that a mirror needs for an entry, in addition to its texts, in bytes.
 const OVERHEAD: usize = 64;
 /// The task yields after this many entries, so that other tasks can run.
 const ENTRIES_PER_YIELD: usize = 1024;
 
 /// Returns the entries of the directory that `request` names; `limit_error` and `is_complete` tell whether some are missing.
-/// A listing that breaks off with a transient error is requested again.
-pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Result<DirectoryListing, Error> {
+/// A listing that breaks off with a transient error is requested again. Entries that are not `is_wanted` are left out.
+pub(crate) async fn list_all(
+    settings: &Arc<Settings>,
+    request: &Request,
+    is_wanted: impl Fn(&Entry) -> bool,
+) -> Result<DirectoryListing, Error> {
     let deadline = Deadline::start(settings.policy.timeouts);
     let mut retries = RetryState::new(settings.policy.retry);
     loop {
@@ -75,13 +79,16 @@ pub(crate) async fn list_all(settings: &Arc<Settings>, request: &Request) -> Res
             return Err(error.with_url(&response.meta.url));
         };
         let meta = response.meta;
-        let (mut entries, mut memory) = (EntryList::default(), 0);
+        let (mut entries, mut memory, mut count) = (EntryList::default(), 0, 0_usize);
         let error = loop {
             match listing.next().await {
                 Ok(Some(entry)) => {
-                    memory += entry.memory() + OVERHEAD;
-                    entries.push(entry);
-                    if entries.len() % ENTRIES_PER_YIELD == 0 {
+                    if is_wanted(&entry) {
+                        memory += entry.memory() + OVERHEAD;
+                        entries.push(entry);
+                    }
+                    count += 1;
+                    if count.is_multiple_of(ENTRIES_PER_YIELD) {
                         // Let other tasks run, such as the signal handler.
                         tokio::task::yield_now().await;
                     }

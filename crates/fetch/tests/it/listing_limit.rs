@@ -11,7 +11,7 @@ use fetch_url_proto::nntp::ArticleDetails;
 
 /// The length of the name or of the subject of each entry.
 const TEXT_LENGTH: usize = 16 << 20;
-/// The number of entries: twice as many as the limit of 96 MiB allows.
+/// The number of entries: as many as the limit of 88 MiB allows, and as many again.
 const ENTRIES: usize = 12;
 
 /// A driver whose listings have large entries.

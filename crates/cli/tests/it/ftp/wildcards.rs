@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{entry_names, read_text_file, run_fetch_url_in, temp_dir};
+use crate::support::{entry_names, read_text_file, run_fetch_url_in, run_measuring_memory, temp_dir};
 use fetch_url_tests::{FtpAction, FtpConfig, FtpServer};
 
 fn start_server() -> FtpServer {
@@ -28,6 +28,17 @@ fn each_matching_file_is_fetched() {
     run(&[], "/d/*.iso").assert_exit(78).assert_stderr_contains("no file matches *.iso");
     run(&[], "/empty/*").assert_exit(78);
     run(&[], "/missing/*").assert_exit(78);
+}
+
+/// docs/spec/faults.md, rule N8.
+#[test]
+fn names_that_do_not_match_need_no_memory() {
+    let names = (0..100_000).map(|number| format!("{number:01000}.bin\r\n")).collect::<String>();
+    let config = FtpConfig::new().file("/d/a.txt", "one").on("NLST", FtpAction::Data(names.into_bytes()));
+    let server = FtpServer::start(config).expect("start server");
+    let (memory, result) = run_measuring_memory([&*server.url("/d/*.txt")]);
+    result.assert_exit(78).assert_stderr_contains("no file matches *.txt");
+    assert!(memory > 0 && memory < 64 * 1024, "{memory} KiB");
 }
 
 #[test]

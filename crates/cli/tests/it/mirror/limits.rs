@@ -156,7 +156,7 @@ fn mirror_large_directory(count: usize, length: usize, options: &[&str], expecte
     let (server, dir) = (FtpServer::start(config).expect("a server on loopback"), temp_dir());
     let (url, pattern) = (format!("ftp://{}/d/", server.addr()), format!("{:0length$}", 7));
     let target = dir.path().display().to_string();
-    let fixed = ["mirror", "--include-glob", &pattern, &url, &target];
+    let fixed = ["mirror", "--retry", "0", "--include-glob", &pattern, &url, &target];
     let (memory, result) = run_measuring_memory(fixed.iter().chain(options));
     result.assert_exit(expected_status);
     assert!(memory > 0 && memory < MAX_MEMORY, "{count} names of {length} bytes: {memory} KiB");
