@@ -67,6 +67,11 @@ pub(crate) fn print_stdout_bytes(bytes: &[u8]) -> Result<(), Error> {
     UnbufferedStdout.write_all(bytes).map_err(stdout_error)
 }
 
+/// Fails if standard output is closed.
+pub(super) fn check_stdout() -> Result<(), Error> {
+    rustix::io::write(io::stdout(), &[]).map(drop).map_err(|error| stdout_error(error.into()))
+}
+
 /// Standard output without a buffer. Unlike that of the standard library, it reports that standard output is closed (EBADF).
 pub(crate) struct UnbufferedStdout;
 

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ErrorKind};
 use fetch_url::url::mask_password;
 
-use super::stdio::{print_stderr, status_of_print, stdout_error};
+use super::stdio::{check_stdout, print_stderr, status_of_print, stdout_error};
 use crate::flags::foreign_options::{CURL_OPTIONS, Equivalent, WGET_OPTIONS};
 
 /// Prints help or version to standard output, or an error of clap to standard error. Returns the exit status.
@@ -20,8 +20,8 @@ pub(crate) fn print_clap_error(error: &clap::Error) -> u8 {
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
     if is_help {
-        // If the arguments are missing, help goes to standard error, whose errors cannot be reported anywhere.
-        let printed = error.print().map_err(stdout_error);
+        // clap knows whether the terminal shows colours, but it does not report that standard output is closed.
+        let printed = check_stdout().and_then(|()| error.print().map_err(stdout_error));
         return if error.use_stderr() { status } else { status_of_print(printed, status) };
     } else {
         print_stderr(&usage_text(&mask_password(&error.render().to_string())));
