@@ -135,6 +135,8 @@
 mod cert;
 mod digest;
 mod fault;
+#[cfg(target_os = "linux")]
+mod folding_disk;
 mod ftp;
 mod gopher;
 mod http;
@@ -156,6 +158,8 @@ pub use cert::{CertFiles, ServerCert};
 pub use digest::{base64_sha256, sha256};
 pub use fault::case::{FaultCase, PreparedCase, check_in_parallel};
 pub use fault::row::{Completeness, Fault, FaultCert, FaultFixture, FaultResult, FaultServer, Transport};
+#[cfg(target_os = "linux")]
+pub use folding_disk::{Folding, FoldingDisk};
 pub use ftp::config::{EmptyCwd, FtpConfig};
 pub use ftp::fault_list::FTP_FAULTS;
 pub use ftp::faults::FtpFault;

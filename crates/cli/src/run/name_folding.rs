@@ -1,4 +1,4 @@
-//! Caches which directories fold case: names in them that differ only in case are the same file.
+//! Caches which directories fold names: names in them that differ only in case or Unicode form are the same file.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ impl NameFolding {
         Self { known: RefCell::new(HashMap::from([(directory.to_owned(), folds_names)])), is_dry_run: false }
     }
 
-    /// Returns `true` if the directory of `path` does not distinguish names that differ only in case.
+    /// Returns `true` if the directory of `path` does not distinguish names that differ only in case or Unicode form.
     pub(super) fn folds_names(&self, path: &Path) -> bool {
         let directory = path.parent().unwrap_or(Path::new(""));
         if let Some(folds_names) = self.known.borrow().get(directory) {

@@ -3,6 +3,8 @@
 mod checksums;
 mod conditions;
 mod descriptors;
+#[cfg(target_os = "linux")]
+mod folding_disk;
 mod interrupted_runs;
 mod kills;
 mod log_files;

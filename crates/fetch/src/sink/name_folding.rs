@@ -1,46 +1,74 @@
-//! Finds out whether a directory distinguishes names that differ only in case. Device and inode do not show it on every
-//! file system: those of FUSE may have an inode for each spelling of a name.
+//! Finds out whether a directory distinguishes names that differ only in case, or only in their Unicode form (composed or
+//! decomposed letters, UAX #15). Device and inode do not show it on every file system: those of FUSE may have an inode for
+//! each spelling of a name.
 
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use rustix::fs::{AtFlags, Mode, OFlags, openat, statat, unlinkat};
+use rustix::io::Errno;
 
 use super::dir_handle::DirHandle;
 use super::file_id::file_id;
 use super::temporary_names::NEW_SUFFIX;
 use crate::{Code, Error, Phase};
 
-/// The file that is created in a directory without names to look up. No download has it as a temporary name, because the
-/// name before the suffix is empty.
-const CASE_PROBE: &str = NEW_SUFFIX;
+/// A difference between names that a file system may ignore.
+#[derive(Clone, Copy)]
+struct Difference {
+    /// The file that is created in a directory without names to look up. No download has it as a temporary name, or only
+    /// one of that strange name.
+    probe: &'static str,
+    /// Returns another spelling of a name, or `None` if it has none.
+    other: fn(&[u8]) -> Option<Vec<u8>>,
+}
+
+const CASE: Difference = Difference { probe: NEW_SUFFIX, other: swap_case };
+const FORM: Difference = Difference { probe: "fetch-url-probe-\u{e9}.fetch-url.new", other: other_form };
+
 /// The maximum number of attempts, while other processes create and remove files.
 const MAX_ATTEMPTS: usize = 16;
 /// The maximum number of names that are looked up in another spelling.
 const MAX_NAMES: usize = 64;
 
 impl DirHandle {
-    /// Returns `true` if names that differ only in case are the same in the directory. If it contains no name to look
-    /// up in another spelling, an empty file is created and removed.
+    /// Returns `true` if names that differ only in case, or only in their Unicode form, are the same in the directory. If
+    /// it contains no name to look up in another spelling, an empty file is created and removed.
     ///
     /// # Errors
     /// [`Code::SinkFailed`] if that file cannot be created.
     pub fn folds_names(&self) -> Result<bool, Error> {
-        match self.entries_fold_names() {
-            Some(folds_names) => Ok(folds_names),
-            None => (0..MAX_ATTEMPTS).find_map(|_| self.created_file_folds_names()).unwrap_or(Ok(false)),
+        Ok(self.ignores(CASE)? || self.ignores(FORM)?)
+    }
+
+    /// Returns whether names that differ only in case, or only in their Unicode form, are the same in the directory, or
+    /// `None` if it contains no name to look up in the other case. Nothing is created.
+    pub fn entries_fold_names(&self) -> Option<bool> {
+        match (self.entries_show(CASE), self.entries_show(FORM)) {
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            // If no name has another form, there are no names that differ in it.
+            (Some(false), _) => Some(false),
+            (None, _) => None,
         }
     }
 
-    /// Returns whether names that differ only in case are the same in the directory, or `None` if it contains no name
-    /// with ASCII letters to look up in the other case. Nothing is created.
-    pub fn entries_fold_names(&self) -> Option<bool> {
+    /// Returns `true` if the directory ignores the difference.
+    fn ignores(&self, difference: Difference) -> Result<bool, Error> {
+        match self.entries_show(difference) {
+            Some(is_ignored) => Ok(is_ignored),
+            None => (0..MAX_ATTEMPTS).find_map(|_| self.created_file_shows(difference)).unwrap_or(Ok(false)),
+        }
+    }
+
+    /// Looks up the other spelling of existing names. Returns `None` if no name has one.
+    fn entries_show(&self, difference: Difference) -> Option<bool> {
         let names = || {
             fs::read_dir(self.path("")).ok().map(|entries| entries.flatten().map(|entry| entry.file_name()))
         };
-        names()?.take(MAX_NAMES).find_map(|name| {
-            let other = swap_case(name.as_bytes())?;
+        let spellings = names()?.filter_map(|name| Some(((difference.other)(name.as_bytes())?, name)));
+        spellings.take(MAX_NAMES).find_map(|(other, name)| {
             if !self.exists(&other) {
                 return self.exists(name.as_bytes()).then_some(false);
             }
@@ -49,29 +77,34 @@ impl DirHandle {
         })
     }
 
-    /// Looks up another spelling of a new file. Returns `None` if another process has removed the file meanwhile.
-    fn created_file_folds_names(&self) -> Option<Result<bool, Error>> {
+    /// Looks up the other spelling of a new file. Returns `None` if another process has removed the file meanwhile.
+    fn created_file_shows(&self, difference: Difference) -> Option<Result<bool, Error>> {
+        let Difference { probe, other } = difference;
         let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let created = openat(&self.directory, CASE_PROBE, flags, Mode::RUSR | Mode::WUSR);
+        let created = openat(&self.directory, probe, flags, Mode::RUSR | Mode::WUSR);
         let file = match created.map_err(io::Error::from).and_then(|file| fs::File::from(file).metadata()) {
             Ok(file) => file,
+            // The file system has no such names.
+            Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::ILSEQ | Errno::INVAL)) => {
+                return Some(Ok(false));
+            }
             Err(error) => {
                 let detail = format!("{}: {error}", self.display_path.display());
                 return Some(Err(Error::new(Code::SinkFailed, Phase::Deliver, detail)));
             }
         };
-        let folds_names = self.exists(CASE_PROBE.to_ascii_uppercase().as_bytes());
-        let is_known = folds_names || self.leads_to(&file);
+        let is_ignored = other(probe.as_bytes()).is_some_and(|other| self.exists(&other));
+        let is_known = is_ignored || self.leads_to(probe, &file);
         // The file of a run that was killed is empty. A file with content is not ours.
         if file.is_file() && file.len() == 0 {
-            let _ = unlinkat(&self.directory, CASE_PROBE, AtFlags::empty());
+            let _ = unlinkat(&self.directory, probe, AtFlags::empty());
         }
-        is_known.then_some(Ok(folds_names))
+        is_known.then_some(Ok(is_ignored))
     }
 
     /// Returns `true` if the name of the created file still leads to `file`.
-    fn leads_to(&self, file: &Metadata) -> bool {
-        let at_name = fs::symlink_metadata(self.path(CASE_PROBE));
+    fn leads_to(&self, probe: &str, file: &Metadata) -> bool {
+        let at_name = fs::symlink_metadata(self.path(probe));
         at_name.is_ok_and(|at_name| file_id(&at_name) == file_id(file))
     }
 
@@ -87,6 +120,14 @@ fn swap_case(name: &[u8]) -> Option<Vec<u8>> {
         byte => byte.to_ascii_lowercase(),
     });
     Some(swapped.collect::<Vec<_>>()).filter(|swapped| swapped != name)
+}
+
+/// Returns the name in the other Unicode form, or `None` if it has none.
+fn other_form(name: &[u8]) -> Option<Vec<u8>> {
+    let name = str::from_utf8(name).ok().filter(|name| !name.is_ascii())?;
+    let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize(name);
+    let composed = ComposingNormalizerBorrowed::new_nfc().normalize(name);
+    [decomposed, composed].into_iter().find(|form| form != name).map(|form| form.into_owned().into_bytes())
 }
 
 #[cfg(test)]
@@ -120,21 +161,21 @@ mod tests {
     #[test]
     fn file_of_a_killed_run_is_removed_and_one_with_content_is_kept() {
         let dir = tempfile::tempdir().expect("a directory");
-        create(dir.path(), &[CASE_PROBE]);
-        let probe = || handle(dir.path()).created_file_folds_names().expect("known").expect("created");
+        create(dir.path(), &[CASE.probe]);
+        let probe = || handle(dir.path()).created_file_shows(CASE).expect("known").expect("created");
         assert_eq!(probe(), system_folds_case());
-        assert!(!dir.path().join(CASE_PROBE).exists());
-        fs::write(dir.path().join(CASE_PROBE), "the user's").expect("a file");
+        assert!(!dir.path().join(CASE.probe).exists());
+        fs::write(dir.path().join(CASE.probe), "the user's").expect("a file");
         assert_eq!(probe(), system_folds_case());
-        assert_eq!(fs::read(dir.path().join(CASE_PROBE)).expect("the user's file"), b"the user's");
+        assert_eq!(fs::read(dir.path().join(CASE.probe)).expect("the user's file"), b"the user's");
     }
 
     #[test]
     fn other_spelling_that_is_found_shows_that_case_is_folded() {
         let dir = tempfile::tempdir().expect("a directory");
         // On a system that distinguishes case, this file is found like the other spelling of the created one.
-        create(dir.path(), &[&CASE_PROBE.to_ascii_uppercase()]);
-        let folds_names = handle(dir.path()).created_file_folds_names().expect("known");
+        create(dir.path(), &[&CASE.probe.to_ascii_uppercase()]);
+        let folds_names = handle(dir.path()).created_file_shows(CASE).expect("known");
         assert!(folds_names.expect("created"));
     }
 
@@ -158,8 +199,8 @@ mod tests {
     #[test]
     fn link_at_the_name_of_the_created_file_is_not_followed() {
         let dir = tempfile::tempdir().expect("a directory");
-        std::os::unix::fs::symlink("target", dir.path().join(CASE_PROBE)).expect("a link");
-        let probed = handle(dir.path()).created_file_folds_names().expect("an answer");
+        std::os::unix::fs::symlink("target", dir.path().join(CASE.probe)).expect("a link");
+        let probed = handle(dir.path()).created_file_shows(CASE).expect("an answer");
         assert_eq!(probed.expect_err("an error").code(), Code::SinkFailed);
         assert!(!dir.path().join("target").exists());
     }

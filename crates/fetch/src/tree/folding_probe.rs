@@ -1,4 +1,4 @@
-//! The caller's function that tells whether a directory distinguishes names that differ only in case.
+//! The caller's function that tells whether a directory distinguishes names that differ only in case or Unicode form.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::Error;
 
 type FoldsNames = dyn Fn(&str) -> Result<bool, Error> + Send + Sync;
 
-/// The function that gets the path of a directory and tells whether names that differ only in case are the same there.
+/// The function that gets the path of a directory and tells whether names that differ only in case or Unicode form are the same there.
 /// If the caller has set no function, they are different.
 #[derive(Default)]
 pub(super) struct FoldingProbe(Option<Box<FoldsNames>>);

@@ -6,6 +6,7 @@ use std::num::NonZeroU64;
 
 use fetch_url_core::{PercentEncoded, Url, UserInfo, parse};
 use fetch_url_proto::Entry;
+use icu_normalizer::DecomposingNormalizerBorrowed;
 
 use super::identity::{IdentitySet, digest_of, resource_identity};
 use super::kind::UncertainKind;
@@ -95,8 +96,8 @@ pub(super) fn server_file_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> 
 /// other candidate has the same, or if it is the only file with that name which sanitising did not change. All others
 /// get a part of their URL's digest as suffix.
 ///
-/// `folds_names` returns `true` if names that differ only in case are the same in the directory. It is called if there
-/// are such names; the first file of them in byte order then keeps its name, if sanitising did not change it.
+/// `folds_names` returns `true` if names that differ only in case, or only in their Unicode form, are the same in the
+/// directory. It is called if there are such names; the first file of them in byte order then keeps its name, if sanitising did not change it.
 ///
 /// # Errors
 /// That of `folds_names`; the names are unchanged.
@@ -138,7 +139,8 @@ fn has_name(kept: &[usize], candidates: &[Candidate], wanted: &str, folds_names:
     kept.binary_search_by(order).is_ok()
 }
 
-/// Returns `name` in a form that is the same for all names that differ only in case.
+/// Returns `name` in a form that is the same for all names that differ only in case or in their Unicode form (composed or
+/// decomposed letters, UAX #15).
 pub fn fold_name(name: &str) -> Cow<'_, str> {
     match name {
         name if !name.is_ascii() => folded(name).collect(),
@@ -147,10 +149,11 @@ pub fn fold_name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Converts a name to upper case and then to lower case. Both conversions are needed: some letters have two lower-case
-/// forms, such as the Greek sigma.
+/// Decomposes the letters of a name, and converts them to upper case and then to lower case. Both conversions are needed:
+/// some letters have two lower-case forms, such as the Greek sigma.
 fn folded(name: &str) -> impl Iterator<Item = char> + '_ {
-    name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase)
+    let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize_iter(name.chars());
+    decomposed.flat_map(char::to_uppercase).flat_map(char::to_lowercase)
 }
 
 /// Returns the indices of the candidates, sorted by [`compare_names`].
@@ -186,12 +189,12 @@ fn split_by_name(by_name: &[usize], candidates: &[Candidate], folds_names: bool)
     (kept, renamed)
 }
 
-/// Compares names without regard to case, and equal ones by their bytes.
+/// Compares names without regard to case and Unicode form, and equal ones by their bytes.
 fn compare_names(one: &str, other: &str) -> Ordering {
     compare_folded(one, other).then_with(|| one.cmp(other))
 }
 
-/// Compares names without regard to case.
+/// Compares names without regard to case and Unicode form.
 fn compare_folded(one: &str, other: &str) -> Ordering {
     if one.is_ascii() && other.is_ascii() {
         let lower = |byte: u8| byte.to_ascii_lowercase();
@@ -200,7 +203,7 @@ fn compare_folded(one: &str, other: &str) -> Ordering {
     folded(one).cmp(folded(other))
 }
 
-/// Returns `true` if two different names differ only in case.
+/// Returns `true` if two different names differ only in case or Unicode form.
 fn is_variant_name(one: &str, other: &str) -> bool {
     one != other && compare_folded(one, other).is_eq()
 }

@@ -88,7 +88,7 @@ impl LocalPaths {
         self.folded.remove(fold_name(path));
     }
 
-    /// Returns `true` if the set has the path, or one that differs only in case and is the same by `folds_names`.
+    /// Returns `true` if the set has the path, or one that differs only in case or Unicode form and is the same by `folds_names`.
     fn contains(&self, path: &str, folds_names: impl FnOnce() -> bool) -> bool {
         self.exact.contains(path) || self.folded.contains(fold_name(path)) && folds_names()
     }
@@ -104,7 +104,7 @@ pub(super) struct PagePaths {
     /// The local paths of files.
     used_files: LocalPaths,
     keeps_dots: bool,
-    /// The local file system does not distinguish names that differ only in case. Determined when there are such names.
+    /// The local file system does not distinguish names that differ only in case or Unicode form. Determined when there are such names.
     folds_names: OnceLock<bool>,
 }
 
@@ -201,7 +201,7 @@ impl PagePaths {
         self.used_directories.contains(path, || self.folds_names(folding_probe))
     }
 
-    /// Returns `true` if the local file system does not distinguish names that differ only in case, or if that cannot
+    /// Returns `true` if the local file system does not distinguish names that differ only in case or Unicode form, or if that cannot
     /// be determined.
     fn folds_names(&self, folding_probe: &FoldingProbe) -> bool {
         *self.folds_names.get_or_init(|| folding_probe.folds_names("").unwrap_or(true))
