@@ -49,13 +49,16 @@ struct Owner {
 }
 
 /// Two hashes of a path in one number: the upper 44 bits are those of its hash without regard to case, the lower 20 bits
-/// those of its hash with regard to case. In a sorted map, paths that differ only in case are next to each other.
+/// those of its hash with regard to case. In a sorted map, paths that differ only in case or Unicode form are next to each other.
 type PathKey = u64;
 
 /// The lower bits of a key. With a million paths, the probability that two different ones have the same upper bits is
 /// 3 %, which matters only where case is folded. Two spellings of one path have the same lower bits in one of a million
 /// cases.
 const EXACT_MASK: u64 = (1 << 20) - 1;
+
+/// The maximum number of symbolic links that are followed, as in Linux.
+const MAX_LINKS: u32 = 40;
 
 /// Marks the state of a finished file.
 const FINISHED: u32 = 1 << 31;
@@ -83,7 +86,7 @@ pub(super) struct OutputPaths {
     hash: RandomState,
     /// The owners of the paths.
     owners: RefCell<BTreeMap<PathKey, Owner>>,
-    /// The directories that were probed because two paths in them differ only in case.
+    /// The directories that were probed because two paths in them differ only in case or Unicode form.
     name_folding: NameFolding,
     /// The directories of the paths, by the hash of their paths.
     directories: RefCell<HashMap<u64, FileId>>,
@@ -91,7 +94,7 @@ pub(super) struct OutputPaths {
     finished: RefCell<BTreeSet<u64>>,
     /// The states of the owners whose transfers have not ended.
     active: RefCell<HashSet<u32>>,
-    /// The files that the program itself writes, such as the journal.
+    /// The files that the program itself writes, such as the journal, by the paths to which their links lead.
     program_files: RefCell<HashSet<PathKey>>,
     /// The files that options read, such as the list of URLs.
     input_files: RefCell<Vec<FileId>>,
@@ -116,7 +119,7 @@ impl OutputPaths {
     /// Adds files that the program itself writes for other option groups, which may write to one file.
     pub(super) fn add_files_of_other_groups(&self, paths: &[PathBuf]) {
         let files = paths.iter().filter(|path| !is_special(path));
-        self.program_files.borrow_mut().extend(files.map(|path| self.path_key(path)));
+        self.program_files.borrow_mut().extend(files.map(|path| self.path_key(&followed(path))));
     }
 
     /// Adds a file that the program itself writes. Fails with [`fetch_url::Code::Usage`] if another option names it. Several
@@ -125,7 +128,7 @@ impl OutputPaths {
         if is_special(path) {
             return Ok(());
         }
-        let key = self.path_key(path);
+        let key = self.path_key(&followed(path));
         match self.program_files.borrow_mut().insert(key) {
             true => Ok(()),
             false => Err(usage_error(format!("{} is the file of two options", path.display()))),
@@ -140,20 +143,17 @@ impl OutputPaths {
     /// Returns `true` if the program itself writes the file.
     pub(super) fn is_program_file(&self, path: &Path) -> bool {
         let files = self.program_files.borrow();
-        !files.is_empty() && files.contains(&self.path_key(path))
+        if files.is_empty() {
+            return false;
+        }
+        let key = self.path_key(&followed(path));
+        let is_other_case = || files.iter().any(|file| file & !EXACT_MASK == key & !EXACT_MASK);
+        files.contains(&key) || is_other_case() && self.name_folding.folds_names(path)
     }
 
     /// Fails with [`fetch_url::Code::Usage`] if the program itself writes the file.
     pub(super) fn check_not_program_file(&self, path: &Path) -> Result<(), Error> {
-        if self.program_files.borrow().is_empty() {
-            Ok(())
-        } else {
-            self.check_not_program_file_key(path, self.path_key(path))
-        }
-    }
-
-    fn check_not_program_file_key(&self, path: &Path, key: PathKey) -> Result<(), Error> {
-        if !self.program_files.borrow().contains(&key) {
+        if !self.is_program_file(path) {
             return Ok(());
         }
         let detail = format!("{} is also the file of another option or the journal", path.display());
@@ -170,8 +170,8 @@ impl OutputPaths {
         checksum: Option<&Checksum>,
     ) -> Result<Reserved, Error> {
         let own = Owner { url: self.short_hash(url), state: self.writing_state(number) };
+        self.check_not_program_file(path)?;
         let key = self.path_key(path);
-        self.check_not_program_file_key(path, key)?;
         if self.is_reserved_in_other_case(path, key) {
             return Err(conflict(path));
         }
@@ -324,6 +324,16 @@ impl OutputPaths {
 /// descriptor may be a regular one.
 fn is_special(path: &Path) -> bool {
     Descriptor::named_by(path).is_some() || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
+}
+
+/// Returns the path to which symbolic links lead. The file there need not exist.
+fn followed(path: &Path) -> Cow<'_, Path> {
+    let mut path = Cow::Borrowed(path);
+    for _ in 0..MAX_LINKS {
+        let Ok(target) = fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(target).into();
+    }
+    path
 }
 
 /// Returns the error for a file that two URLs of the run would write.

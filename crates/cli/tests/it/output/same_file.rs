@@ -56,6 +56,34 @@ fn second_url_for_a_file_under_another_path_exits_2() {
     }
 }
 
+/// A symbolic link to the object, which may not exist yet.
+#[test]
+fn file_of_an_option_that_is_a_link_to_the_object_exits_2() {
+    let server = http_server(|_| HttpResponse::new(200).header("ETag", "\"tag\"").body("object"));
+    for option in [
+        ["--etag-save", "link"],
+        ["-D", "link"],
+        ["-c", "link"],
+        ["--trace", "link"],
+        ["--events", "link"],
+        ["-w", "%output{link}text"],
+        ["-w", "%output{>>link}text"],
+    ] {
+        for (target, exists) in [("d/f", false), ("d/f", true), ("d/next", true), ("d/next", false)] {
+            let dir = temp_dir();
+            fs::create_dir(dir.path().join("d")).expect("a directory");
+            symlink(target, dir.path().join("link")).expect("a link");
+            symlink("f", dir.path().join("d/next")).expect("a link");
+            if exists {
+                write_file(dir.path(), "d/f", "old");
+            }
+            let result =
+                run_fetch_url_in(dir.path(), [&option[..], &["-o", "d/f", &server.url("/")]].concat());
+            result.assert_exit(2).assert_stderr_contains("is also the file of another option");
+        }
+    }
+}
+
 #[test]
 fn same_url_twice_in_parallel_is_fetched_once_per_file() {
     let server = http_server(|request| match request.path().as_str() {
