@@ -9,7 +9,7 @@ use fetch_url::http::{self, HttpOptions};
 use fetch_url::news::UpcomingUrls;
 use fetch_url::output::{FileSink, Resume};
 use fetch_url::url::Url;
-use fetch_url::{ByteRange, Checksum, Code, Content, Error, Meta, PrecedingBytes, Request};
+use fetch_url::{ByteRange, Checksum, Code, Content, Error, Meta, Phase, PrecedingBytes, Request};
 use fetch_url_proto::text::sanitise;
 
 use super::context::Run;
@@ -145,12 +145,36 @@ async fn compare(
             note(&format!("{} is already complete: {length} bytes", path.display()), transfer, run);
             Ok(ExistingFile::Complete(meta))
         }
+        // A request for the rest cannot begin at byte 0, so that it would not be compared. The part would save no bytes.
+        Some(size) if size > length && (TAIL_LENGTH + 1..=APPEND_OVERLAP).contains(&length) => {
+            restart("a file of up to 64 KiB is not continued")
+        }
         Some(size) if size > length => match resume(path, length, &meta) {
             Some(resume) => Ok(ExistingFile::Start(resume)),
             None => restart("the server does not identify the version of the object"),
         },
         Some(size) => restart(&format!("it has {length} bytes, the object {size}")),
         None => restart("the server does not report the size of the object"),
+    }
+}
+
+/// Fails if the response to the request for the whole object has no content (status 204 or 205, RFC 9110 §15.3.5) and
+/// would replace a file that `-C -` has compared.
+///
+/// # Errors
+/// [`Code::RangeRefused`].
+pub(super) fn check_content(
+    meta: &Meta,
+    path: Option<&Path>,
+    transfer: &Transfer,
+    run: &Run,
+) -> Result<(), Error> {
+    match path.filter(|path| matches!(meta.status, Some(204 | 205)) && length(path, transfer, run) > 0) {
+        Some(path) => {
+            let detail = format!("the response has no content, and {} is kept", path.display());
+            Err(Error::new(Code::RangeRefused, Phase::Reply, detail).with_url(&meta.url))
+        }
+        None => Ok(()),
     }
 }
 

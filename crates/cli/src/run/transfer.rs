@@ -112,6 +112,7 @@ async fn run_stages(
         notes::note_unreadable_date(transfer, run);
     }
     reject_object(&response, run)?;
+    existing_file::check_content(&response.meta, path.as_deref(), transfer, run)?;
     document_metadata::check_size(transfer, &response.meta)?;
     if record_redirect(transfer, &response.meta, report) {
         return Ok(());

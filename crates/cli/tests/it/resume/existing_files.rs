@@ -57,9 +57,40 @@ fn file_shorter_than_the_compared_bytes_is_complete() {
     );
 }
 
+/// A request for the rest begins after byte 0.
+#[test]
+fn small_file_that_differs_in_byte_0_is_fetched_from_the_start() {
+    for kept in [1, 63, 64, 65, 1000, 64 * 1024] {
+        let server = http_server(file_handler(object(), strong_etag_headers()));
+        let mut existing = object()[..kept].to_vec();
+        existing[0] ^= 1;
+        run_with_existing(&server.url("/object"), &existing, &[])
+            .assert_stderr_contains("fetched from the start");
+    }
+}
+
+#[test]
+fn response_without_content_does_not_replace_a_file_that_was_compared() {
+    for status in [204, 205] {
+        let server = http_server(move |request| match request.header_text("range") {
+            Some(_) => {
+                HttpResponse::new(206).header("Content-Range", "bytes 936-999/1000").body(vec![b'B'; 64])
+            }
+            None => HttpResponse::new(status),
+        });
+        let dir = temp_dir();
+        fs::write(dir.path().join("file"), vec![b'A'; 1000]).expect("a file");
+        run_fetch_url_in(dir.path(), ["-C", "-", "-o", "file", &server.url("/")])
+            .assert_exit(33)
+            .assert_stderr_contains("file is kept");
+        assert_eq!(read_text_file(dir.path(), "file"), "A".repeat(1000));
+        assert_eq!(entry_names(dir.path()), ["file"]);
+    }
+}
+
 #[test]
 fn start_of_the_object_is_kept_after_64_kib_are_compared() {
-    for kept in [1, 63, 64, 65, 1000, 200_000] {
+    for kept in [1, 63, 64, 64 * 1024 + 1, 200_000] {
         let server = http_server(file_handler(object(), strong_etag_headers()));
         let result = run_with_existing(&server.url("/object"), &object()[..kept], &[]);
         assert_eq!(result.stderr, "", "{kept}");
@@ -144,7 +175,7 @@ fn checksum_is_not_skipped_for_a_complete_file() {
 
 /// Two versions of an archive that is padded with zeros: equal sizes and ends.
 fn padded(first: u8) -> Vec<u8> {
-    [vec![first], vec![0; 10_000]].concat()
+    [vec![first], vec![0; 100_000]].concat()
 }
 
 /// The server says that the object has changed, which counts more than an equal end.
@@ -165,7 +196,7 @@ fn object_that_has_changed_by_a_condition_is_fetched_from_the_start() {
         ("-R -z file", ftp.url("/o")),
     ] {
         // An old version of the same size, and one of which the object seems to be the continuation.
-        for old in [padded(1), padded(1)[..5000].to_vec()] {
+        for old in [padded(1), padded(1)[..70_000].to_vec()] {
             let dir = temp_dir();
             fs::write(dir.path().join("file"), old).expect("a file");
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_420_000_000);
@@ -187,7 +218,7 @@ fn etag_is_not_saved_for_a_file_of_which_only_the_end_was_compared() {
     let server = http_server(file_handler(padded(2), strong_etag_headers()));
     // The tag of a file that was kept as it is still holds; that of a file that was continued does not.
     for (old, tag) in
-        [(padded(1), "\"old\"\n"), (padded(1)[..5000].to_vec(), ""), (b"other".to_vec(), "\"v1\"\n")]
+        [(padded(1), "\"old\"\n"), (padded(1)[..70_000].to_vec(), ""), (b"other".to_vec(), "\"v1\"\n")]
     {
         let dir = temp_dir();
         fs::write(dir.path().join("file"), old).expect("a file");
@@ -210,7 +241,7 @@ fn partial_download_that_continues_a_file_keeps_neither_the_etag_nor_a_wrong_che
             if count.fetch_add(1, Ordering::Relaxed) == 1 { reply.cut_body_at(150_000) } else { reply }
         });
         let dir = temp_dir();
-        fs::write(dir.path().join("file"), &padded(1)[..5000]).expect("a file");
+        fs::write(dir.path().join("file"), &padded(1)[..70_000]).expect("a file");
         fs::write(dir.path().join("tag"), "\"old\"\n").expect("a file");
         let options = options.replace("CHECKSUM", CHECKSUM);
         let url = server.url("/");
@@ -230,12 +261,12 @@ fn partial_download_that_continues_a_file_keeps_neither_the_etag_nor_a_wrong_che
 /// The digest is that of the whole object, which shows that the file is another version.
 #[test]
 fn file_is_fetched_from_the_start_if_the_response_has_a_digest() {
-    let digest = "sha-256=:E2oM0rDIdh/AlFD1hJdnUeKqQ3vCwWzd5b3mYKN3EUs=:";
+    let digest = "sha-256=:WWmu1Lx4mnxcREi/9F5zQtZJlc/G92v5JFpFMBzCBgU=:";
     let handler = file_handler(padded(2), strong_etag_headers());
     let server = http_server(move |request| handler(request).header("Repr-Digest", digest));
     let dir = temp_dir();
     let arguments = ["-C", "-", "--metalink-over-http", "-o", "file", &server.url("/")];
-    for old in [padded(1), padded(1)[..5000].to_vec()] {
+    for old in [padded(1), padded(1)[..70_000].to_vec()] {
         fs::write(dir.path().join("file"), old).expect("a file");
         run_fetch_url_in(dir.path(), arguments).assert_exit(0).assert_stderr_contains("from the start");
         assert!(fs::read(dir.path().join("file")).expect("a file") == padded(2));
