@@ -143,7 +143,7 @@ impl Tree {
     }
 
     /// Sets a function that gets the local path of a directory of the mirror, and returns `true` if names that differ
-    /// only in case are the same there. It is called for listings with such names, which then get different local
+    /// only in case or Unicode form are the same there. It is called for listings with such names, which then get different local
     /// names. If it fails, no entry of the listing is returned, and [`Classified::error`] has its error.
     #[must_use]
     pub fn with_folding_probe(
@@ -258,14 +258,16 @@ impl Tree {
         let server_name = server_file_name(&url, entry).ok_or(Skipped::Nameless)?;
         let name = self.local_name(&server_name).ok_or(Skipped::Nameless)?;
         let is_directory = entry.kind == EntryKind::Directory;
-        let is_new = if is_hierarchical(&url) {
-            // Two URLs with the same decoded name are the same entry.
-            names.seen.insert((&entry.name, is_directory))
-        } else {
-            self.seen.insert(resource_identity(&url))
+        // Two URLs with the same decoded name are the same entry.
+        let is_new_here = match is_hierarchical(&url) {
+            true => names.seen.insert((&entry.name, is_directory)),
+            false => names.seen.insert(resource_identity(&url)),
         };
-        if !is_new {
-            names.in_other_menus.extend((!is_hierarchical(&url)).then_some(name));
+        if !is_new_here {
+            return Err(Skipped::Duplicate);
+        }
+        if !is_hierarchical(&url) && !self.seen.insert(resource_identity(&url)) {
+            names.in_other_menus.push(name);
             return Err(Skipped::Duplicate);
         }
         let has_facts = entry.size.is_some() || entry.modified.is_some();

@@ -18,6 +18,8 @@ pub(super) struct FinalListings {
     pub(super) names: ListedNames,
     /// The paths of the entries that could not be fetched or listed.
     pub(super) failed: BTreeSet<String>,
+    /// The paths of entries that have a file of their own, if there are files with the same path and a suffix.
+    pub(super) own_files: HashSet<String>,
 }
 
 /// The files that an earlier run fetched, that are unchanged, and that the server no longer lists.
@@ -42,7 +44,7 @@ impl Extraneous {
             if !is_inside_mirror(path)
                 || !is_extraneous(path, false, &listings.names)
                 || may_be_copy_of_failed(path, &listings.failed)
-                || may_be_copy_of_uncertain(path, &listings.names)
+                || may_be_copy_of_uncertain(path, listings)
             {
                 continue;
             }
@@ -112,11 +114,12 @@ fn may_be_copy_of_failed(path: &str, failed: &BTreeSet<String>) -> bool {
 }
 
 /// Returns `true` if the path may be the copy of an entry whose kind is unknown, for the same reason.
-fn may_be_copy_of_uncertain(path: &str, names: &ListedNames) -> bool {
+fn may_be_copy_of_uncertain(path: &str, listings: &FinalListings) -> bool {
     let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
     ends.filter_map(|end| without_suffix(&path[..end])).any(|base| {
         let (parent, name) = base.rsplit_once('/').unwrap_or(("", base));
-        names.get(parent).is_some_and(|entries| entries.get(name) == Some(&None))
+        let entries = listings.names.get(parent);
+        entries.is_some_and(|entries| entries.get(name) == Some(&None)) && !listings.own_files.contains(base)
     })
 }
 
@@ -128,7 +131,7 @@ fn without_suffix(path: &str) -> Option<&str> {
     is_suffix.then_some(base)
 }
 
-/// Finds listed names that differ from those of a local path only in case. If the directory folds case, the path leads to
+/// Finds listed names that differ from those of a local path only in case or Unicode form. If the directory folds case, the path leads to
 /// the listed file.
 pub(super) struct OtherSpellings<'d> {
     directory: &'d Path,
@@ -141,7 +144,7 @@ impl<'d> OtherSpellings<'d> {
         Self { directory, folded: HashMap::new() }
     }
 
-    /// Returns `true` if `path` leads to a listed file or directory whose name differs from its own only in case. The
+    /// Returns `true` if `path` leads to a listed file or directory whose name differs from its own only in case or Unicode form. The
     /// parent directory of `path` must exist.
     pub(super) fn is_listed(&mut self, path: &str, listed: &ListedNames) -> bool {
         let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
@@ -242,7 +245,8 @@ mod tests {
     }
 
     fn find(directory: &Path, journal: &mut Journal, listed: &ListedNames) -> Extraneous {
-        let listings = FinalListings { names: listed.clone(), failed: BTreeSet::new() };
+        let listings =
+            FinalListings { names: listed.clone(), failed: BTreeSet::new(), own_files: HashSet::new() };
         Extraneous::find(directory, &journal.finished().expect("lines"), &listings)
     }
 
@@ -267,11 +271,18 @@ mod tests {
 
     #[test]
     fn path_with_a_suffix_may_be_the_copy_of_an_entry_of_unknown_kind() {
-        let listed = listed(&[("", &["a?", "b", "d/"]), ("d", &["a?"])]);
-        for (path, expected) in
-            [("a~0123abcd", true), ("d/a~0123abcd/x", true), ("b~0123abcd", false), ("c~0123abcd", false)]
-        {
-            assert_eq!(may_be_copy_of_uncertain(path, &listed), expected, "{path}");
+        let names = listed(&[("", &["a?", "b", "d/", "own?"]), ("d", &["a?"])]);
+        let own_files = HashSet::from(["own".to_owned()]);
+        let listings = FinalListings { names, failed: BTreeSet::new(), own_files };
+        for (path, expected) in [
+            ("a~0123abcd", true),
+            ("d/a~0123abcd/x", true),
+            ("b~0123abcd", false),
+            ("c~0123abcd", false),
+            ("own~0123abcd", false),
+            ("own~0123abcd/x", false),
+        ] {
+            assert_eq!(may_be_copy_of_uncertain(path, &listings), expected, "{path}");
         }
     }
 

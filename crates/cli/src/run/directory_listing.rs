@@ -66,11 +66,20 @@ pub(super) fn is_unlisted_earlier_entry(
     earlier: &BTreeMap<String, Finished>,
 ) -> bool {
     let path = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
-    let begins = |start: String| {
-        let range = (Bound::Included(start.as_str()), Bound::Unbounded);
-        earlier.range::<str, _>(range).next().is_some_and(|(found, _)| found.starts_with(&start))
-    };
     // A name that several entries share has a suffix.
     !listed.contains_key(name)
-        && (earlier.contains_key(&path) || begins(format!("{path}/")) || begins(format!("{path}~")))
+        && (earlier.contains_key(&path)
+            || has_start(&format!("{path}/"), earlier)
+            || has_files_with_suffix(&path, earlier))
+}
+
+/// Returns `true` if earlier runs have fetched files or directories with this path and a suffix.
+pub(super) fn has_files_with_suffix(path: &str, earlier: &BTreeMap<String, Finished>) -> bool {
+    has_start(&format!("{path}~"), earlier)
+}
+
+/// Returns `true` if the path of an earlier file begins with `start`.
+fn has_start(start: &str, earlier: &BTreeMap<String, Finished>) -> bool {
+    let range = (Bound::Included(start), Bound::Unbounded);
+    earlier.range::<str, _>(range).next().is_some_and(|(found, _)| found.starts_with(start))
 }

@@ -18,7 +18,7 @@ use fetch_url::mirror::{
     UncertainKind,
 };
 use fetch_url::url::Url;
-use fetch_url::{Code, Error};
+use fetch_url::{Code, Error, Meta};
 use fetch_url_proto::PageLink;
 use tokio::sync::Notify;
 
@@ -26,7 +26,9 @@ use self::complete_listings::CompleteListings;
 use self::deletion_limit::DeletionLimit;
 use super::checksum::must_check_existing;
 use super::context::Run;
-use super::directory_listing::{fetch_listing, is_unlisted_earlier_entry, why_untrusted};
+use super::directory_listing::{
+    fetch_listing, has_files_with_suffix, is_unlisted_earlier_entry, why_untrusted,
+};
 use super::file_queue::{FileQueue, transfer_of};
 use super::output::{current_file, keep};
 use super::output_paths::Reserved;
@@ -61,6 +63,8 @@ pub(super) struct MirrorWalker {
     earlier_files: OnceCell<BTreeMap<String, Finished>>,
     /// The number of local files that were deleted because an entry has changed its kind.
     deleted: Cell<u64>,
+    /// `--delete` is set.
+    deletes: bool,
     deletion_limit: DeletionLimit,
     /// The number of files of earlier runs that existed at the start, counted when the limit needs it.
     earlier_count: OnceCell<u64>,
@@ -92,6 +96,7 @@ impl MirrorWalker {
             complete_listings: CompleteListings::default(),
             earlier_files: OnceCell::new(),
             deleted: Cell::new(0),
+            deletes: job.deletes,
             deletion_limit: DeletionLimit::new(job.max_delete),
             earlier_count: OnceCell::new(),
             unchanged: Cell::new(0),
@@ -164,7 +169,13 @@ impl MirrorWalker {
             Some(error) => self.complete_listings.add_failure(&entry.path, is_kind_unknown, error),
             // A directory that is still to be listed, or a link that leads to no file.
             None if report.no_file.is_some() => {}
-            None => self.complete_listings.confirm(&entry.path),
+            None => {
+                self.complete_listings.confirm(&entry.path);
+                let may_be_page = |meta: &Meta| entry.may_be_directory_elsewhere(meta);
+                if !report.meta.as_deref().is_some_and(may_be_page) {
+                    self.add_own_file(entry, run);
+                }
+            }
         }
         if !entry.is_page_link() {
             self.finish_entry(entry, report, is_complete, run);
@@ -178,6 +189,16 @@ impl MirrorWalker {
             None => self.pages.end(entry, report.meta.as_deref(), is_complete),
         }
         self.queue_changed.notify_waiters();
+    }
+
+    /// Records that an entry was fetched or is unchanged, so that local files with its path and a suffix are not its copies.
+    fn add_own_file(&self, entry: &FileEntry, run: &Run) {
+        if self.deletes
+            && !entry.is_excluded_file
+            && has_files_with_suffix(&entry.path, self.earlier_files(run))
+        {
+            self.complete_listings.add_own_file(&entry.path);
+        }
     }
 
     /// Returns the number of unchanged files.
@@ -363,7 +384,10 @@ impl MirrorWalker {
         let (done, wanted): (Vec<_>, Vec<_>) =
             files.map(|file| transfer_of(file, job)).partition(|transfer| is_done(transfer, run, job));
         let done_entries = done.iter().filter_map(|transfer| transfer.entry.as_ref());
-        done_entries.for_each(|entry| self.complete_listings.confirm(&entry.path));
+        for entry in done_entries {
+            self.complete_listings.confirm(&entry.path);
+            self.add_own_file(entry, run);
+        }
         let is_wanted = |transfer: &&Transfer| !transfer.is_excluded_file();
         self.unchanged.set(self.unchanged.get() + done.iter().filter(is_wanted).count() as u64);
         // The kind of the entries of index pages is unknown until the server has been asked, and that of FTP is checked.

@@ -18,6 +18,8 @@ pub(super) struct CompleteListings {
     uncertain: RefCell<HashSet<String>>,
     /// The directories with an entry that was fetched or listed, or is unchanged.
     confirmed: RefCell<HashSet<String>>,
+    /// The paths of entries that have a file of their own, beside which earlier runs left files with a suffix.
+    own_files: RefCell<HashSet<String>>,
     /// The directories with an entry that does not exist.
     doubtful: RefCell<HashSet<String>>,
     /// The paths of the entries that could not be fetched or listed.
@@ -56,6 +58,11 @@ impl CompleteListings {
         }
     }
 
+    /// Records that the entry at `path` was fetched or is unchanged: files with its path and a suffix are not its copies.
+    pub(super) fn add_own_file(&self, path: &str) {
+        self.own_files.borrow_mut().insert(path.to_owned());
+    }
+
     /// Records that the entry at `path` could not be fetched or listed, so that its kind is unknown, and a local directory
     /// there is kept. `is_kind_unknown` is `true` for an entry that was neither a file nor a directory.
     pub(super) fn add_failure(&self, path: &str, is_kind_unknown: bool, error: &Error) {
@@ -77,7 +84,7 @@ impl CompleteListings {
         let doubtful = self.doubtful.take().into_iter().filter(|directory| !confirmed.contains(directory));
         let mut kept: Vec<String> = doubtful.filter(|directory| names.remove(directory).is_some()).collect();
         kept.sort_unstable();
-        (FinalListings { names, failed: self.failed.take() }, kept)
+        (FinalListings { names, failed: self.failed.take(), own_files: self.own_files.take() }, kept)
     }
 }
 

@@ -65,6 +65,21 @@ impl Site {
     }
 }
 
+/// The server itself uses a suffix of eight digits.
+#[test]
+fn file_with_a_name_like_a_suffix_is_deleted_beside_an_unchanged_one() {
+    let (site, dir) = (Site::new(), temp_dir());
+    for (names, expected) in [
+        (&["build", "build~20240131", "z"][..], &["build", "build~20240131", "z"][..]),
+        (&["build", "z"], &["build", "z"]),
+    ] {
+        let rows: Vec<(&str, &str)> = names.iter().map(|name| (*name, "1")).collect();
+        site.set_reply("/d/", nginx_index_with_sizes(&rows));
+        site.run_mirror(dir.path(), "--delete").assert_exit(0);
+        assert_eq!(list_files(dir.path()), expected);
+    }
+}
+
 /// The journal records a version again to which a file has returned.
 #[test]
 fn file_that_has_returned_to_an_earlier_version_is_deleted_or_replaced() {

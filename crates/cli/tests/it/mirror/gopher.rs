@@ -241,6 +241,22 @@ fn item_of_two_menus_is_not_deleted_if_it_cannot_be_fetched_again() {
     assert_eq!(list_files(dir.path()), ["b/sub/y", "b/x"], "{}", result.stderr);
 }
 
+/// The local names of `c<` and `c>` are `c_` with a suffix.
+#[test]
+fn file_below_a_name_with_a_suffix_is_deleted_if_its_menu_lists_an_item_twice() {
+    let dir = temp_dir();
+    let root = [('1', "c<", "/d/c<"), ('0', "c>", "/d/c>"), ('1', "c<", "/d/c<"), ('0', "c>", "/d/c>")];
+    for items in [&[('0', "x", "/d/c</x"), ('0', "y", "/d/c</y")][..], &[('0', "x", "/d/c</x")]] {
+        let site = GopherConfig::new().item(menu("/d", &root)).item(menu("/d/c<", items));
+        let site = ["/d/c>", "/d/c</x", "/d/c</y"]
+            .iter()
+            .fold(site, |site, selector| site.item(GopherItem::text(*selector, "text\r\n")));
+        mirror_site(site, "1/d", dir.path(), "--delete").0.assert_exit(0);
+        let files = list_files(dir.path());
+        assert_eq!(files.len(), items.len() + 1, "{files:?}");
+    }
+}
+
 /// Error items, HTML, plain text and other replies in place of the menu.
 #[test]
 fn reply_that_is_not_a_menu_deletes_nothing() {
