@@ -321,6 +321,7 @@ pub static NNTP_FAULTS: &[NntpFault] = &[
     NntpFault::new("drip", 0, |s| drip(s, 100, Duration::from_millis(2))),
     NntpFault::new("drip_too_slow", 28, |s| drip(s, 1, Duration::from_millis(50))).with(&["-m", "0.6"]),
     NntpFault::news("news_drip_too_slow", 28, |s| drip(s, 1, Duration::from_millis(50))).with(&["-m", "0.6"]),
+    NntpFault::new("greeting_drip_beyond_the_reply_timeout", 28, |s| correct(s).on(NntpTrigger::Greeting, NntpAction::Drip(1, Duration::from_millis(150)))).with(&["--read-timeout", "0.5"]),
     NntpFault::new("greeting_drip_too_slow", 28, |s| correct(s).on(NntpTrigger::Greeting, NntpAction::Drip(1, Duration::from_millis(200)))).with(&["-m", "0.6"]),
 ];
 

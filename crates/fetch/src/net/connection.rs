@@ -132,7 +132,12 @@ impl<M: Machine> Connection<M> {
                 reads += 1;
                 ready!(self.poll_fill(cx));
             }
-            match self.machine.step(&mut self.buffer) {
+            let received = self.buffer.bytes().len();
+            let step = self.machine.step(&mut self.buffer);
+            if self.buffer.bytes().len() < received {
+                self.connection_info.update(|record| record.last_taken = Some(Instant::now()));
+            }
+            match step {
                 Ok(Step::NeedMore) if self.buffer.is_ended() => {
                     return Poll::Ready(Err(Error::new(
                         Code::Internal,

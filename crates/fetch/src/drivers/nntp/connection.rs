@@ -124,11 +124,11 @@ impl NntpConnection {
         let Some(request) = self.session().pending_requests().next().cloned() else {
             return Err(unexpected_step_error());
         };
-        // Several replies may precede the step, such as those to a login, so the reply timeout begins again whenever bytes
-        // arrive.
-        let last_received = || ctx.connector.connection_info().snapshot().last_received;
+        // Several replies may precede the step, such as those to a login, so the reply timeout begins again after each
+        // line. It does not after each byte, so that a server cannot delay a line for ever.
+        let last_line = || ctx.connector.connection_info().snapshot().last_taken;
         loop {
-            match ctx.deadline.bound_reply(last_received, self.step()).await? {
+            match ctx.deadline.bound_reply(last_line, self.step()).await? {
                 Step::Emit(Event::Head(_)) => return Ok(FirstReply::Accepted(Box::new(self))),
                 Step::Emit(Event::Rejected(rejection)) => {
                     match self.prompt_for_login(&rejection, plan, ctx).await? {
