@@ -1,14 +1,16 @@
 //! The parsers of untrusted input, each with texts that made a parser of some program slow.
 
 use bytes::Bytes;
-use fetch_url::Checksum;
-use fetch_url::http::CookieJar;
+use fetch_url::blocking::Fetcher;
+use fetch_url::http::{CookieJar, HttpOptions};
 use fetch_url::mirror::Glob;
 use fetch_url::url::{find_urls, parse, resolve_reference};
+use fetch_url::{Checksum, Request};
 use fetch_url_proto::ftp_list::{ListFormat, ListReader};
 use fetch_url_proto::gopher::MenuReader;
 use fetch_url_proto::gopher_plus::AttributesReader;
 use fetch_url_proto::{CssLinks, HtmlLinks, IndexPage, RecvBuffer, http_date, text};
+use fetch_url_tests::{HttpResponse, HttpServer};
 
 /// A reader and a text that grows with a count.
 pub(super) struct Reader {
@@ -67,8 +69,25 @@ readers! {
         format!("{}  name\n", "0".repeat(64)).repeat(count).into_bytes()
     };
     "checksum list: spaces", 4000, read_checksums: |count| format!("{}\n", " ".repeat(count)).into_bytes();
+    "HTTP head: fields", 100, read_head: |count| head(&"X-Field: value\r\n".repeat(count));
+    "HTTP head: a long value", 20_000, read_head: |count| head(&format!("X-Field: {}\r\n", "v ".repeat(count)));
+    "HTTP head: cookies", 40, read_head: |count| {
+        head(&(0..count).map(|n| format!("Set-Cookie: n{n}=v; Path=/; Domain=127.0.0.1; Max-Age=9\r\n")).collect::<String>())
+    };
+    "HTTP head: attributes of a cookie", 2000, read_head: |count| head(&format!("Set-Cookie: n=v{}\r\n", "; Path=/".repeat(count)));
+    "HTTP head: links", 500, read_head: |count| {
+        head(&format!("Link: {}\r\n", "<http://h/a>; rel=duplicate; pri=1, ".repeat(count)))
+    };
+    "HTTP head: challenges", 500, read_head: |count| {
+        head(&format!("WWW-Authenticate: {}\r\n", "Basic realm=\"a\", ".repeat(count)))
+    };
     "glob: stars", 200, read_glob: |count| "a".repeat(count).into_bytes();
     "sanitised text", 4000, read_text: |count| "\u{1b}[".repeat(count).into_bytes();
+}
+
+/// Returns a response whose head contains `fields`.
+fn head(fields: &str) -> Vec<u8> {
+    format!("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n{fields}\r\nok").into_bytes()
 }
 
 fn read_prose(text: &[u8]) {
@@ -76,6 +95,17 @@ fn read_prose(text: &[u8]) {
     for found in find_urls(&text) {
         let _ = found.parse();
     }
+}
+
+/// Fetches a response from a server on loopback, which is another thread: its instructions are not counted.
+fn read_head(response: &[u8]) {
+    let response = response.to_vec();
+    let Ok(server) = HttpServer::start(move |_| HttpResponse::raw(response.clone())) else { return };
+    let mut options = HttpOptions::default();
+    options.cookies = Some(CookieJar::default());
+    let request = Request::new(&server.url("/")).map(|request| request.with_extra(options));
+    let fetched = request.and_then(|request| Fetcher::new()?.get(request)?.bytes());
+    assert!(fetched.is_ok_and(|bytes| bytes == "ok"), "the response is complete");
 }
 
 fn read_url(text: &[u8]) {
