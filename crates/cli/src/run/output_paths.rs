@@ -129,10 +129,11 @@ impl OutputPaths {
             return Ok(());
         }
         let key = self.path_key(&followed(path));
-        match self.program_files.borrow_mut().insert(key) {
-            true => Ok(()),
-            false => Err(usage_error(format!("{} is the file of two options", path.display()))),
+        if self.has_program_file(key, path) {
+            return Err(usage_error(format!("{} is the file of two options", path.display())));
         }
+        self.program_files.borrow_mut().insert(key);
+        Ok(())
     }
 
     /// Adds files that the options of the program read.
@@ -140,15 +141,17 @@ impl OutputPaths {
         self.input_files.borrow_mut().extend(files);
     }
 
-    /// Returns `true` if the program itself writes the file.
+    /// Returns `true` if the program itself writes the file. An object may be written to an open descriptor of such a file.
     pub(super) fn is_program_file(&self, path: &Path) -> bool {
+        let is_known = || self.has_program_file(self.path_key(&followed(path)), path);
+        !self.program_files.borrow().is_empty() && is_known() && !is_special(path)
+    }
+
+    /// Returns `true` if the program itself writes the file with this key, or one in another spelling that is the same.
+    fn has_program_file(&self, key: PathKey, path: &Path) -> bool {
         let files = self.program_files.borrow();
-        if files.is_empty() {
-            return false;
-        }
-        let key = self.path_key(&followed(path));
-        let is_other_case = || files.iter().any(|file| file & !EXACT_MASK == key & !EXACT_MASK);
-        files.contains(&key) || is_other_case() && self.name_folding.folds_names(path)
+        let is_other_spelling = || files.iter().any(|file| file & !EXACT_MASK == key & !EXACT_MASK);
+        files.contains(&key) || is_other_spelling() && self.name_folding.folds_names(path)
     }
 
     /// Fails with [`fetch_url::Code::Usage`] if the program itself writes the file.

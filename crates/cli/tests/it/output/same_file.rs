@@ -84,6 +84,20 @@ fn file_of_an_option_that_is_a_link_to_the_object_exits_2() {
     }
 }
 
+/// Descriptors are written at their position (docs/spec/semantics.md, 12.35).
+#[test]
+fn object_is_written_to_a_descriptor_of_the_file_of_an_option() {
+    let (server, dir) = (http_server(|_| HttpResponse::new(200).body("object;")), temp_dir());
+    let path = dir.path().join("log").display().to_string();
+    for output in ["/dev/fd/3", "-", "/dev/stdout"] {
+        let script = "cd \"$2\" && \"$F\" -w '%output{>>log}%{http_code};' -o \"$3\" \"$1\" 3>>log >>log";
+        let target = dir.path().display().to_string();
+        run_shell(script, [&*server.url("/"), &target, output]).assert_exit(0);
+        assert_eq!(fs::read_to_string(&path).expect("a file"), "object;200;", "{output}");
+        fs::remove_file(&path).expect("the file");
+    }
+}
+
 #[test]
 fn same_url_twice_in_parallel_is_fetched_once_per_file() {
     let server = http_server(|request| match request.path().as_str() {
