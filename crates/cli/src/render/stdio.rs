@@ -64,6 +64,8 @@ pub(crate) fn print_stdout(text: &str) -> Result<(), Error> {
 /// [`Code::SinkFailed`] if it cannot be written to. [`Error::is_broken_pipe`] is `true` if its reader has closed it.
 pub(crate) fn print_stdout_bytes(bytes: &[u8]) -> Result<(), Error> {
     let _guard = stall::begin_write();
+    // The end of an object that was printed to the terminal may be in the buffer. Its own writer reports errors.
+    let _ = io::stdout().flush();
     UnbufferedStdout.write_all(bytes).map_err(stdout_error)
 }
 

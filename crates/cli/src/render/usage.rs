@@ -20,9 +20,14 @@ pub(crate) fn print_clap_error(error: &clap::Error) -> u8 {
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
     if is_help {
+        if error.use_stderr() {
+            // The arguments are missing. Errors of standard error cannot be reported anywhere.
+            let _ = error.print();
+            return status;
+        }
         // clap knows whether the terminal shows colours, but it does not report that standard output is closed.
         let printed = check_stdout().and_then(|()| error.print().map_err(stdout_error));
-        return if error.use_stderr() { status } else { status_of_print(printed, status) };
+        return status_of_print(printed, status);
     } else {
         print_stderr(&usage_text(&mask_password(&error.render().to_string())));
         if let Some(hint) = hint_for_wget(error) {

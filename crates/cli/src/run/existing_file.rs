@@ -159,7 +159,7 @@ async fn compare(
 }
 
 /// Fails if the response to the request for the whole object has no content (status 204 or 205, RFC 9110 §15.3.5) and
-/// would replace a file that `-C -` has compared.
+/// would replace an existing file although `-C -` is set.
 ///
 /// # Errors
 /// [`Code::RangeRefused`].
