@@ -8,6 +8,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use fetch_url_core::Host;
 use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError};
+use memchr::memchr;
 
 use super::connection_info::ConnectionInfo;
 use super::connector::Connector;
@@ -132,10 +133,11 @@ impl<M: Machine> Connection<M> {
                 reads += 1;
                 ready!(self.poll_fill(cx));
             }
-            let received = self.buffer.bytes().len();
+            let (received, line_end) = (self.buffer.bytes().len(), memchr(b'\n', self.buffer.bytes()));
             let step = self.machine.step(&mut self.buffer);
-            if self.buffer.bytes().len() < received {
-                self.connection_info.update(|record| record.last_taken = Some(Instant::now()));
+            let taken = received.saturating_sub(self.buffer.bytes().len());
+            if line_end.is_some_and(|line_end| line_end < taken) {
+                self.connection_info.update(|record| record.last_line = Some(Instant::now()));
             }
             match step {
                 Ok(Step::NeedMore) if self.buffer.is_ended() => {

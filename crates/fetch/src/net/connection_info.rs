@@ -22,8 +22,8 @@ pub(crate) struct ConnectionRecord {
     pub(crate) first_byte: Option<Instant>,
     /// The time at which bytes were last received.
     pub(crate) last_received: Option<Instant>,
-    /// The time at which a protocol machine last took received bytes, such as a complete line.
-    pub(crate) last_taken: Option<Instant>,
+    /// The time at which a protocol machine last took the end of a line (LF).
+    pub(crate) last_line: Option<Instant>,
     /// Number of bytes that were received, except by HTTP and by the control connection of FTP.
     pub(crate) received_bytes: u64,
     /// The time at which bytes of a request body were last sent.

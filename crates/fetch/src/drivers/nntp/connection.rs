@@ -126,7 +126,7 @@ impl NntpConnection {
         };
         // Several replies may precede the step, such as those to a login, so the reply timeout begins again after each
         // line. It does not after each byte, so that a server cannot delay a line for ever.
-        let last_line = || ctx.connector.connection_info().snapshot().last_taken;
+        let last_line = || ctx.connector.connection_info().snapshot().last_line;
         loop {
             match ctx.deadline.bound_reply(last_line, self.step()).await? {
                 Step::Emit(Event::Head(_)) => return Ok(FirstReply::Accepted(Box::new(self))),
