@@ -18,7 +18,7 @@ mod page_state;
 mod rules;
 mod slashless;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
 
 use fetch_url_core::{GopherUrl, Url, parse};
@@ -80,6 +80,9 @@ pub struct Classified {
     /// The local names of all entries, also of excluded ones, and whether they are directories; `None` if that is
     /// unknown, because a file of an index page may be a directory. Empty unless [`TreeRules::collects_names`] is set.
     pub names: HashMap<String, Option<bool>>,
+    /// The local names of items that another menu has listed before. An earlier run may have copied them here. Empty unless
+    /// [`TreeRules::collects_names`] is set.
+    pub names_in_other_menus: HashSet<String>,
     /// An excluded entry is of unknown kind. It may be an error message in a list of names: only a request can show
     /// that.
     pub has_unchecked_names: bool,
@@ -148,7 +151,7 @@ impl Tree {
     #[must_use]
     pub fn with_folding_probe(
         mut self,
-        folds_names: impl Fn(&str) -> Result<bool, Error> + Send + Sync + 'static,
+        folds_names: impl Fn(&str, bool) -> Result<bool, Error> + Send + Sync + 'static,
     ) -> Self {
         self.folding_probe = FoldingProbe::new(folds_names);
         self
@@ -192,7 +195,7 @@ impl Tree {
     pub fn classify(&mut self, directory: &DirEntry, entries: impl IntoIterator<Item = Entry>) -> Classified {
         let mut classified = Classified::default();
         let (mut candidates, base) = self.candidates(directory, entries, &mut classified);
-        let folds_names = || self.folding_probe.folds_names(&directory.path);
+        let folds_names = |are_ascii| self.folding_probe.folds_names(&directory.path, are_ascii);
         if let Err(error) = make_names_unique(&mut candidates, &base, folds_names) {
             classified.error = Some(error.with_url(&directory.url));
             candidates.clear();
@@ -228,7 +231,7 @@ impl Tree {
             }
         }
         if self.rules.collects_names {
-            classified.names.extend(names.in_other_menus.into_iter().map(|name| (name, None)));
+            classified.names_in_other_menus.extend(names.in_other_menus);
         }
         (candidates, base)
     }

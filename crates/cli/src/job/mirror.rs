@@ -57,15 +57,15 @@ impl MirrorJob {
     pub(crate) fn tree(&self) -> Tree {
         let tree = Tree::new(self.start.clone(), self.rules.clone());
         let (root, is_dry_run) = (self.directory.clone(), self.listing_options.is_dry_run);
-        tree.with_folding_probe(move |path| {
+        tree.with_folding_probe(move |path, are_ascii| {
             if is_dry_run && !root.join(path).is_dir() {
                 return Ok(false);
             }
             let directory = DirHandle::open_or_create(&root, path)?;
             if is_dry_run {
-                Ok(directory.entries_fold_names() == Some(true))
+                Ok(directory.entries_fold_names(are_ascii) == Some(true))
             } else {
-                directory.folds_names()
+                directory.folds_names(are_ascii)
             }
         })
     }

@@ -18,6 +18,8 @@ pub(super) struct FinalListings {
     pub(super) names: ListedNames,
     /// The paths of the entries that could not be fetched or listed.
     pub(super) failed: BTreeSet<String>,
+    /// The paths of gopher items that another menu has listed before.
+    pub(super) in_other_menus: HashSet<String>,
     /// The paths of entries that have a file of their own, if there are files with the same path and a suffix.
     pub(super) own_files: HashSet<String>,
 }
@@ -44,7 +46,7 @@ impl Extraneous {
             if !is_inside_mirror(path)
                 || !is_extraneous(path, false, &listings.names)
                 || may_be_copy_of_failed(path, &listings.failed)
-                || may_be_copy_of_uncertain(path, listings)
+                || may_be_copy_of_entry_without_file(path, listings)
             {
                 continue;
             }
@@ -113,13 +115,15 @@ fn may_be_copy_of_failed(path: &str, failed: &BTreeSet<String>) -> bool {
     })
 }
 
-/// Returns `true` if the path may be the copy of an entry whose kind is unknown, for the same reason.
-fn may_be_copy_of_uncertain(path: &str, listings: &FinalListings) -> bool {
+/// Returns `true` if the path may be the copy of an entry that has no file of its own, for the same reason: its kind is
+/// unknown, another menu lists it, or the file at its path was kept without a comparison.
+fn may_be_copy_of_entry_without_file(path: &str, listings: &FinalListings) -> bool {
     let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
     ends.filter_map(|end| without_suffix(&path[..end])).any(|base| {
         let (parent, name) = base.rsplit_once('/').unwrap_or(("", base));
-        let entries = listings.names.get(parent);
-        entries.is_some_and(|entries| entries.get(name) == Some(&None)) && !listings.own_files.contains(base)
+        let kind = listings.names.get(parent).and_then(|entries| entries.get(name));
+        kind.is_some_and(|kind| *kind != Some(true)) && !listings.own_files.contains(base)
+            || listings.in_other_menus.contains(base)
     })
 }
 
@@ -135,8 +139,9 @@ fn without_suffix(path: &str) -> Option<&str> {
 /// the listed file.
 pub(super) struct OtherSpellings<'d> {
     directory: &'d Path,
-    /// The listed names of each directory after [`fold_name`], or `None` if the directory distinguishes case.
-    folded: HashMap<String, Option<HashSet<String>>>,
+    /// The listed names of each directory after [`fold_name`], or `None` if the directory distinguishes
+    /// spellings; separately for ASCII names, which have one Unicode form.
+    folded: HashMap<(String, bool), Option<HashSet<String>>>,
 }
 
 impl<'d> OtherSpellings<'d> {
@@ -153,7 +158,7 @@ impl<'d> OtherSpellings<'d> {
             let Some(entries) = listed.get(parent) else { return false };
             if !entries.contains_key(name) {
                 return self
-                    .folded_names(parent, entries)
+                    .folded_names(parent, name.is_ascii(), entries)
                     .is_some_and(|names| names.contains(&*fold_name(name)));
             }
         }
@@ -163,13 +168,14 @@ impl<'d> OtherSpellings<'d> {
     fn folded_names(
         &mut self,
         parent: &str,
+        is_ascii: bool,
         entries: &HashMap<String, Option<bool>>,
     ) -> Option<&HashSet<String>> {
         let directory = self.directory;
-        let names = self.folded.entry(parent.to_owned()).or_insert_with(|| {
+        let names = self.folded.entry((parent.to_owned(), is_ascii)).or_insert_with(|| {
             let opened = DirHandle::open_or_create(directory, parent).ok()?;
-            // If no local name has ASCII letters to look up, nothing is deleted.
-            let folds_names = opened.entries_fold_names() != Some(false);
+            // If no local name has another spelling to look up, nothing is deleted.
+            let folds_names = opened.entries_fold_names(is_ascii) != Some(false);
             folds_names.then(|| entries.keys().map(|name| fold_name(name).into_owned()).collect())
         });
         names.as_ref()
@@ -246,7 +252,7 @@ mod tests {
 
     fn find(directory: &Path, journal: &mut Journal, listed: &ListedNames) -> Extraneous {
         let listings =
-            FinalListings { names: listed.clone(), failed: BTreeSet::new(), own_files: HashSet::new() };
+            FinalListings { names: listed.clone(), failed: BTreeSet::new(), ..FinalListings::default() };
         Extraneous::find(directory, &journal.finished().expect("lines"), &listings)
     }
 
@@ -270,19 +276,22 @@ mod tests {
     }
 
     #[test]
-    fn path_with_a_suffix_may_be_the_copy_of_an_entry_of_unknown_kind() {
+    fn path_with_a_suffix_may_be_the_copy_of_an_entry_without_a_file_of_its_own() {
         let names = listed(&[("", &["a?", "b", "d/", "own?"]), ("d", &["a?"])]);
-        let own_files = HashSet::from(["own".to_owned()]);
-        let listings = FinalListings { names, failed: BTreeSet::new(), own_files };
+        let paths = |path: &str| HashSet::from([path.to_owned()]);
+        let (own_files, in_other_menus) = (paths("own"), paths("d/shared"));
+        let listings = FinalListings { names, own_files, in_other_menus, ..FinalListings::default() };
         for (path, expected) in [
             ("a~0123abcd", true),
             ("d/a~0123abcd/x", true),
-            ("b~0123abcd", false),
+            ("b~0123abcd", true),
+            ("d~0123abcd", false),
             ("c~0123abcd", false),
+            ("d/shared~0123abcd", true),
             ("own~0123abcd", false),
             ("own~0123abcd/x", false),
         ] {
-            assert_eq!(may_be_copy_of_uncertain(path, &listings), expected, "{path}");
+            assert_eq!(may_be_copy_of_entry_without_file(path, &listings), expected, "{path}");
         }
     }
 

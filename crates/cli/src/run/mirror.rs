@@ -18,7 +18,7 @@ use fetch_url::mirror::{
     UncertainKind,
 };
 use fetch_url::url::Url;
-use fetch_url::{Code, Error, Meta};
+use fetch_url::{Code, Error};
 use fetch_url_proto::PageLink;
 use tokio::sync::Notify;
 
@@ -26,9 +26,7 @@ use self::complete_listings::CompleteListings;
 use self::deletion_limit::DeletionLimit;
 use super::checksum::must_check_existing;
 use super::context::Run;
-use super::directory_listing::{
-    fetch_listing, has_files_with_suffix, is_unlisted_earlier_entry, why_untrusted,
-};
+use super::directory_listing::{fetch_listing, is_unlisted_earlier_entry, why_untrusted};
 use super::file_queue::{FileQueue, transfer_of};
 use super::output::{current_file, keep};
 use super::output_paths::Reserved;
@@ -169,13 +167,7 @@ impl MirrorWalker {
             Some(error) => self.complete_listings.add_failure(&entry.path, is_kind_unknown, error),
             // A directory that is still to be listed, or a link that leads to no file.
             None if report.no_file.is_some() => {}
-            None => {
-                self.complete_listings.confirm(&entry.path);
-                let may_be_page = |meta: &Meta| entry.may_be_directory_elsewhere(meta);
-                if !report.meta.as_deref().is_some_and(may_be_page) {
-                    self.add_own_file(entry, run);
-                }
-            }
+            None => self.confirm_entry(entry, Some(report), run),
         }
         if !entry.is_page_link() {
             self.finish_entry(entry, report, is_complete, run);
@@ -189,16 +181,6 @@ impl MirrorWalker {
             None => self.pages.end(entry, report.meta.as_deref(), is_complete),
         }
         self.queue_changed.notify_waiters();
-    }
-
-    /// Records that an entry was fetched or is unchanged, so that local files with its path and a suffix are not its copies.
-    fn add_own_file(&self, entry: &FileEntry, run: &Run) {
-        if self.deletes
-            && !entry.is_excluded_file
-            && has_files_with_suffix(&entry.path, self.earlier_files(run))
-        {
-            self.complete_listings.add_own_file(&entry.path);
-        }
     }
 
     /// Returns the number of unchanged files.
@@ -334,7 +316,8 @@ impl MirrorWalker {
         let is_trusted = is_complete && all_parsed && !classified.has_unchecked_names;
         // A faulty server may return an empty page or a menu without links, so an empty listing does not count as complete.
         if is_trusted && classified.error.is_none() && !classified.names.is_empty() {
-            self.complete_listings.add(&directory.path, classified.names);
+            let in_other_menus = classified.names_in_other_menus;
+            self.complete_listings.add(&directory.path, classified.names, in_other_menus);
         }
         self.directories.borrow_mut().extend(classified.directories);
         self.files.add_listing(classified.files);
@@ -384,10 +367,7 @@ impl MirrorWalker {
         let (done, wanted): (Vec<_>, Vec<_>) =
             files.map(|file| transfer_of(file, job)).partition(|transfer| is_done(transfer, run, job));
         let done_entries = done.iter().filter_map(|transfer| transfer.entry.as_ref());
-        for entry in done_entries {
-            self.complete_listings.confirm(&entry.path);
-            self.add_own_file(entry, run);
-        }
+        done_entries.for_each(|entry| self.confirm_entry(entry, None, run));
         let is_wanted = |transfer: &&Transfer| !transfer.is_excluded_file();
         self.unchanged.set(self.unchanged.get() + done.iter().filter(is_wanted).count() as u64);
         // The kind of the entries of index pages is unknown until the server has been asked, and that of FTP is checked.

@@ -34,23 +34,24 @@ const MAX_ATTEMPTS: usize = 16;
 const MAX_NAMES: usize = 64;
 
 impl DirHandle {
-    /// Returns `true` if names that differ only in case, or only in their Unicode form, are the same in the directory. If
-    /// it contains no name to look up in another spelling, an empty file is created and removed.
+    /// Returns `true` if names that differ only in case are the same in the directory, or names that differ only in their
+    /// Unicode form, unless the names in question `are_ascii`. If it contains no name to look up in another spelling, an
+    /// empty file is created and removed.
     ///
     /// # Errors
     /// [`Code::SinkFailed`] if that file cannot be created.
-    pub fn folds_names(&self) -> Result<bool, Error> {
-        Ok(self.ignores(CASE)? || self.ignores(FORM)?)
+    pub fn folds_names(&self, are_ascii: bool) -> Result<bool, Error> {
+        Ok(self.ignores(CASE)? || !are_ascii && self.ignores(FORM)?)
     }
 
-    /// Returns whether names that differ only in case, or only in their Unicode form, are the same in the directory, or
-    /// `None` if it contains no name to look up in the other case. Nothing is created.
-    pub fn entries_fold_names(&self) -> Option<bool> {
-        match (self.entries_show(CASE), self.entries_show(FORM)) {
-            (Some(true), _) | (_, Some(true)) => Some(true),
-            // If no name has another form, there are no names that differ in it.
-            (Some(false), _) => Some(false),
-            (None, _) => None,
+    /// Like [`folds_names`](Self::folds_names), but nothing is created. Returns `None` if the directory contains no name to
+    /// look up in another spelling.
+    pub fn entries_fold_names(&self, are_ascii: bool) -> Option<bool> {
+        let ignores_form = || if are_ascii { Some(false) } else { self.entries_show(FORM) };
+        match self.entries_show(CASE) {
+            Some(false) => ignores_form(),
+            None => ignores_form().filter(|ignores_form| *ignores_form),
+            ignores_case => ignores_case,
         }
     }
 
@@ -153,8 +154,8 @@ mod tests {
     #[test]
     fn empty_directory_is_probed_with_a_file_that_is_removed() {
         let dir = tempfile::tempdir().expect("a directory");
-        assert_eq!(handle(dir.path()).entries_fold_names(), None);
-        assert_eq!(handle(dir.path()).folds_names().expect("known"), system_folds_case());
+        assert_eq!(handle(dir.path()).entries_fold_names(true), None);
+        assert_eq!(handle(dir.path()).folds_names(true).expect("known"), system_folds_case());
         assert_eq!(fs::read_dir(dir.path()).expect("the names").count(), 0, "nothing is left");
     }
 
@@ -183,9 +184,9 @@ mod tests {
     fn entries_with_both_spellings_do_not_show_that_case_is_folded() {
         let dir = tempfile::tempdir().expect("a directory");
         create(dir.path(), &["1", "readme"]);
-        assert_eq!(handle(dir.path()).entries_fold_names(), Some(system_folds_case()));
+        assert_eq!(handle(dir.path()).entries_fold_names(true), Some(system_folds_case()));
         create(dir.path(), &["README"]);
-        assert_ne!(handle(dir.path()).entries_fold_names(), Some(!system_folds_case()));
+        assert_ne!(handle(dir.path()).entries_fold_names(true), Some(!system_folds_case()));
     }
 
     #[test]
@@ -193,7 +194,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let handle = handle(dir.path());
         fs::remove_dir(dir.path()).expect("removed");
-        assert_eq!(handle.folds_names().expect_err("an error").code(), Code::SinkFailed);
+        assert_eq!(handle.folds_names(true).expect_err("an error").code(), Code::SinkFailed);
     }
 
     #[test]
@@ -212,7 +213,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    (0..50).for_each(|_| assert_eq!(handle.folds_names().expect("known"), folds_names));
+                    (0..50).for_each(|_| assert_eq!(handle.folds_names(true).expect("known"), folds_names));
                 });
             }
         });

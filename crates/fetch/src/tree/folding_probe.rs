@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::Error;
 
-type FoldsNames = dyn Fn(&str) -> Result<bool, Error> + Send + Sync;
+type FoldsNames = dyn Fn(&str, bool) -> Result<bool, Error> + Send + Sync;
 
 /// The function that gets the path of a directory and tells whether names that differ only in case or Unicode form are the same there.
 /// If the caller has set no function, they are different.
@@ -12,12 +12,12 @@ type FoldsNames = dyn Fn(&str) -> Result<bool, Error> + Send + Sync;
 pub(super) struct FoldingProbe(Option<Box<FoldsNames>>);
 
 impl FoldingProbe {
-    pub(super) fn new(probe: impl Fn(&str) -> Result<bool, Error> + Send + Sync + 'static) -> Self {
+    pub(super) fn new(probe: impl Fn(&str, bool) -> Result<bool, Error> + Send + Sync + 'static) -> Self {
         Self(Some(Box::new(probe)))
     }
 
-    pub(super) fn folds_names(&self, directory: &str) -> Result<bool, Error> {
-        self.0.as_ref().map_or(Ok(false), |probe| probe(directory))
+    pub(super) fn folds_names(&self, directory: &str, are_ascii: bool) -> Result<bool, Error> {
+        self.0.as_ref().map_or(Ok(false), |probe| probe(directory, are_ascii))
     }
 }
 

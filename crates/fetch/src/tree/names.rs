@@ -97,18 +97,20 @@ pub(super) fn server_file_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> 
 /// get a part of their URL's digest as suffix.
 ///
 /// `folds_names` returns `true` if names that differ only in case, or only in their Unicode form, are the same in the
-/// directory. It is called if there are such names; the first file of them in byte order then keeps its name, if sanitising did not change it.
+/// directory. It is called if there are such names, with `true` if they are all ASCII; the first file of them in byte order then keeps its name, if sanitising did not change it.
 ///
 /// # Errors
 /// That of `folds_names`; the names are unchanged.
 pub(super) fn make_names_unique(
     candidates: &mut [Candidate],
     base: &str,
-    folds_names: impl FnOnce() -> Result<bool, Error>,
+    folds_names: impl FnOnce(bool) -> Result<bool, Error>,
 ) -> Result<(), Error> {
     let by_name = sorted_by_name(candidates);
-    let is_variant = |pair: &[usize]| is_variant_name(candidates[pair[0]].name(), candidates[pair[1]].name());
-    let folds_names = by_name.windows(2).any(is_variant) && folds_names()?;
+    let pairs = || by_name.windows(2).map(|pair| [candidates[pair[0]].name(), candidates[pair[1]].name()]);
+    let mut variants = pairs().filter(|[one, other]| is_variant_name(one, other)).peekable();
+    let folds_names =
+        variants.peek().is_some() && folds_names(variants.all(|names| names.concat().is_ascii()))?;
     let (kept, renamed) = split_by_name(&by_name, candidates, folds_names);
     let mut new_names = IdentitySet::default();
     for index in renamed {
@@ -149,11 +151,12 @@ pub fn fold_name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Decomposes the letters of a name, and converts them to upper case and then to lower case. Both conversions are needed:
-/// some letters have two lower-case forms, such as the Greek sigma.
+/// Decomposes the letters of a name, and converts them to lower, upper and lower case. All conversions are needed: some
+/// letters have two lower-case forms, such as the Greek sigma, and the capital sharp s becomes `ss` as the small one.
 fn folded(name: &str) -> impl Iterator<Item = char> + '_ {
     let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize_iter(name.chars());
-    decomposed.flat_map(char::to_uppercase).flat_map(char::to_lowercase)
+    let lower = decomposed.flat_map(char::to_lowercase);
+    lower.flat_map(char::to_uppercase).flat_map(char::to_lowercase)
 }
 
 /// Returns the indices of the candidates, sorted by [`compare_names`].

@@ -104,8 +104,9 @@ pub(super) struct PagePaths {
     /// The local paths of files.
     used_files: LocalPaths,
     keeps_dots: bool,
-    /// The local file system does not distinguish names that differ only in case or Unicode form. Determined when there are such names.
-    folds_names: OnceLock<bool>,
+    /// The local file system does not distinguish names that differ only in case or Unicode form. Determined when there are such names, and
+    /// separately for ASCII names, which have one form.
+    folds_names: [OnceLock<bool>; 2],
 }
 
 impl PagePaths {
@@ -193,18 +194,20 @@ impl PagePaths {
 
     /// Returns `true` if a file has this local path.
     fn is_file(&self, path: &str, folding_probe: &FoldingProbe) -> bool {
-        self.used_files.contains(path, || self.folds_names(folding_probe))
+        self.used_files.contains(path, || self.folds_names(path, folding_probe))
     }
 
     /// Returns `true` if a directory has this local path.
     fn is_directory(&self, path: &str, folding_probe: &FoldingProbe) -> bool {
-        self.used_directories.contains(path, || self.folds_names(folding_probe))
+        self.used_directories.contains(path, || self.folds_names(path, folding_probe))
     }
 
     /// Returns `true` if the local file system does not distinguish names that differ only in case or Unicode form, or if that cannot
     /// be determined.
-    fn folds_names(&self, folding_probe: &FoldingProbe) -> bool {
-        *self.folds_names.get_or_init(|| folding_probe.folds_names("").unwrap_or(true))
+    fn folds_names(&self, path: &str, folding_probe: &FoldingProbe) -> bool {
+        let is_ascii = path.is_ascii();
+        let known = &self.folds_names[usize::from(is_ascii)];
+        *known.get_or_init(|| folding_probe.folds_names("", is_ascii).unwrap_or(true))
     }
 
     /// Returns the sanitised name of a page: the last segment and its query, or `index.html`.

@@ -109,7 +109,7 @@ fn names_that_differ_in_case_get_suffixes_where_the_directory_folds_case() {
     ];
     let names = |entries: Vec<Entry>, folds_names: bool| {
         let (tree, root) = tree("http://h/", TreeRules::default());
-        let mut tree = tree.with_folding_probe(move |directory| Ok(folds_names && directory.is_empty()));
+        let mut tree = tree.with_folding_probe(move |directory, _| Ok(folds_names && directory.is_empty()));
         let classified = tree.classify(&root, entries);
         let directories = classified.directories.into_iter().map(|directory| directory.path);
         classified.files.map(|file| file.path).chain(directories).collect::<std::collections::BTreeSet<_>>()
@@ -130,7 +130,7 @@ fn patterns_select_names_without_the_suffix() {
     let entries = ["A.txt", "a.txt", "B.bin", "b.bin"].map(|name| file(name, &format!("http://h/{name}")));
     let rules = TreeRules { include: vec![Glob::new("*.txt").expect("a pattern")], ..TreeRules::default() };
     let (tree, root) = tree("http://h/", rules);
-    let classified = tree.with_folding_probe(|_| Ok(true)).classify(&root, entries.to_vec());
+    let classified = tree.with_folding_probe(|_, _| Ok(true)).classify(&root, entries.to_vec());
     let paths: Vec<_> = classified.files.map(|file| file.path).collect();
     assert!(
         paths.len() == 2 && paths.iter().all(|path| path.to_lowercase().starts_with("a.txt")),
@@ -142,7 +142,7 @@ fn patterns_select_names_without_the_suffix() {
 fn listing_has_no_files_if_it_is_unknown_whether_the_directory_folds_case() {
     let failed = || Error::new(Code::SinkFailed, Phase::Deliver, "no space");
     let (tree, root) = tree("http://h/", TreeRules::default());
-    let mut tree = tree.with_folding_probe(move |_| Err(failed()));
+    let mut tree = tree.with_folding_probe(move |_, _| Err(failed()));
     let mut classify = |names: [&str; 2]| {
         let entries = names.map(|name| file(name, &format!("http://h/{name}")));
         let classified = tree.classify(&root, entries.to_vec());
@@ -160,7 +160,7 @@ fn listed_name_is_not_given_to_another_entry_where_the_directory_folds_case() {
     let entries =
         [file("A", "http://h/A"), file("a", "http://h/a"), file(&listed, &format!("http://h/{listed}"))];
     let (tree, root) = tree("http://h/", TreeRules::default());
-    let classified = tree.with_folding_probe(|_| Ok(true)).classify(&root, entries.to_vec());
+    let classified = tree.with_folding_probe(|_, _| Ok(true)).classify(&root, entries.to_vec());
     let folded: HashSet<String> = classified.files.map(|file| file.path.to_lowercase()).collect();
     assert_eq!(folded.len(), entries.len(), "{folded:?}");
 }
@@ -360,7 +360,7 @@ fn linked_files_that_differ_only_in_case_get_distinct_names_where_case_is_folded
     ];
     let paths = |folds_names: bool| {
         let (tree, page) = site("http://h/", TreeRules::default());
-        let mut tree = tree.with_folding_probe(move |_| Ok(folds_names));
+        let mut tree = tree.with_folding_probe(move |_, _| Ok(folds_names));
         linked(&mut tree, &page, &links).into_iter().map(|(path, _)| path).collect::<Vec<_>>()
     };
     assert!(paths(false).iter().all(|path| !path.contains('~')), "{:?}", paths(false));

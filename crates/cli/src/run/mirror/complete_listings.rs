@@ -18,6 +18,8 @@ pub(super) struct CompleteListings {
     uncertain: RefCell<HashSet<String>>,
     /// The directories with an entry that was fetched or listed, or is unchanged.
     confirmed: RefCell<HashSet<String>>,
+    /// The paths of gopher items that another menu has listed before.
+    in_other_menus: RefCell<HashSet<String>>,
     /// The paths of entries that have a file of their own, beside which earlier runs left files with a suffix.
     own_files: RefCell<HashSet<String>>,
     /// The directories with an entry that does not exist.
@@ -28,7 +30,18 @@ pub(super) struct CompleteListings {
 
 impl CompleteListings {
     /// Adds the names of a directory, and whether they are directories, if known.
-    pub(super) fn add(&self, directory: &str, names: HashMap<String, Option<bool>>) {
+    /// `in_other_menus` are the names of items that another gopher menu has listed before.
+    pub(super) fn add(
+        &self,
+        directory: &str,
+        mut names: HashMap<String, Option<bool>>,
+        in_other_menus: HashSet<String>,
+    ) {
+        for name in in_other_menus {
+            let path = if directory.is_empty() { name.clone() } else { format!("{directory}/{name}") };
+            self.in_other_menus.borrow_mut().insert(path);
+            names.insert(name, None);
+        }
         self.names.borrow_mut().insert(directory.to_owned(), names);
     }
 
@@ -84,7 +97,8 @@ impl CompleteListings {
         let doubtful = self.doubtful.take().into_iter().filter(|directory| !confirmed.contains(directory));
         let mut kept: Vec<String> = doubtful.filter(|directory| names.remove(directory).is_some()).collect();
         kept.sort_unstable();
-        (FinalListings { names, failed: self.failed.take(), own_files: self.own_files.take() }, kept)
+        let (failed, own_files) = (self.failed.take(), self.own_files.take());
+        (FinalListings { names, failed, own_files, in_other_menus: self.in_other_menus.take() }, kept)
     }
 }
 
@@ -102,7 +116,11 @@ mod tests {
     fn listings() -> CompleteListings {
         let listings = CompleteListings::default();
         for directory in ["", "d"] {
-            listings.add(directory, HashMap::from([("a".to_owned(), None), ("b".to_owned(), Some(true))]));
+            listings.add(
+                directory,
+                HashMap::from([("a".to_owned(), None), ("b".to_owned(), Some(true))]),
+                HashSet::new(),
+            );
         }
         listings
     }

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 
 use fetch_url::EntryKind;
-use fetch_url::mirror::Finished;
+use fetch_url::mirror::{FileEntry, Finished};
 
 use super::MirrorWalker;
+use super::redirected::may_be_another_page;
 use crate::job::MirrorJob;
+use crate::report::TransferReport;
 use crate::run::context::Run;
 use crate::run::delete_extraneous::count_existing;
+use crate::run::directory_listing::has_files_with_suffix;
 use crate::run::local_tree::find_entry_of_other_kind;
 
 impl MirrorWalker {
@@ -30,6 +33,22 @@ impl MirrorWalker {
     pub(super) fn earlier_files(&self, run: &Run) -> &BTreeMap<String, Finished> {
         let read = || Some(run.journal.as_ref()?.journal().borrow_mut().finished().unwrap_or_default());
         self.earlier_files.get_or_init(|| read().unwrap_or_default())
+    }
+
+    /// Records that an entry was fetched, as `report` says, or is unchanged. Local files with its path and a suffix are then
+    /// not its copies, unless the response may be a page about it, or `--skip-existing` kept a file of any content.
+    pub(super) fn confirm_entry(&self, entry: &FileEntry, report: Option<&TransferReport>, run: &Run) {
+        self.complete_listings.confirm(&entry.path);
+        let is_fetched = report.is_some_and(|report| !report.is_skipped);
+        let meta = report.and_then(|report| report.meta.as_deref());
+        if self.deletes
+            && (is_fetched || !run.options.skips_existing)
+            && !meta.is_some_and(|meta| entry.may_be_directory() && may_be_another_page(entry, meta))
+            && !entry.is_excluded_file
+            && has_files_with_suffix(&entry.path, self.earlier_files(run))
+        {
+            self.complete_listings.add_own_file(&entry.path);
+        }
     }
 
     /// With `--delete`, removes the local file or directory whose path is needed for an entry that has changed its

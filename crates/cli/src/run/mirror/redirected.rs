@@ -177,7 +177,7 @@ fn is_ftp_file(entry: &FileEntry) -> bool {
 
 /// Returns `true` if the response may be a page about the entry, such as that of a login, and not a file: it was
 /// redirected, is HTML although the name does not say so, is empty, or has another status than 200.
-fn may_be_another_page(entry: &FileEntry, meta: &Meta) -> bool {
+pub(super) fn may_be_another_page(entry: &FileEntry, meta: &Meta) -> bool {
     let is_html = meta.media_type.as_deref().is_some_and(|media_type| media_type.contains("html"));
     let name = entry.path.to_ascii_lowercase();
     let is_named_html = [".htm", ".html", ".xhtml"].iter().any(|extension| name.ends_with(extension));

@@ -80,6 +80,24 @@ fn file_with_a_name_like_a_suffix_is_deleted_beside_an_unchanged_one() {
     }
 }
 
+/// The file that `--skip-existing` keeps at the path of `.conf` is that of `_conf`, so the only copy of `.conf` has a suffix.
+#[test]
+fn only_copy_of_an_entry_is_not_deleted_if_a_file_at_its_path_is_kept_unseen() {
+    let (site, dir) = (Site::new(), temp_dir());
+    site.set_reply("/d/.conf", HttpResponse::new(200).body("F"));
+    site.set_reply("/d/", nginx_index_with_sizes(&[(".conf", "1"), ("_conf", "1")]));
+    site.run_mirror(dir.path(), "").assert_exit(0);
+    let files = list_files(dir.path());
+    assert!(files[1].starts_with("_conf~"), "{files:?}");
+    site.set_reply("/d/", nginx_index_with_sizes(&[(".conf", "1")]));
+    site.run_mirror(dir.path(), "--skip-existing --delete").assert_exit(0);
+    assert_eq!(list_files(dir.path()), files);
+    // Without --skip-existing it is fetched to its new name first.
+    site.run_mirror(dir.path(), "--delete").assert_exit(0);
+    assert_eq!(list_files(dir.path()), ["_conf"]);
+    assert_eq!(fs::read_to_string(dir.path().join("_conf")).expect("a file"), "F");
+}
+
 /// The journal records a version again to which a file has returned.
 #[test]
 fn file_that_has_returned_to_an_earlier_version_is_deleted_or_replaced() {

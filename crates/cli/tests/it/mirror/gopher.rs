@@ -241,6 +241,32 @@ fn item_of_two_menus_is_not_deleted_if_it_cannot_be_fetched_again() {
     assert_eq!(list_files(dir.path()), ["b/sub/y", "b/x"], "{}", result.stderr);
 }
 
+/// Both items have the local name `x`, and the first menu has taken one of them.
+#[test]
+fn item_of_two_menus_is_not_deleted_beside_another_item_of_its_name() {
+    let (p, q) = (('0', "x", "/d/p/x"), ('0', "x", "/d/q/x"));
+    let site = |first: &[(char, &str, &str)], has_item: bool| {
+        let site = GopherConfig::new().item(menu("/d", &[('1', "a", "/d/a"), ('1', "b", "/d/b")]));
+        let site = site.item(menu("/d/a", first)).item(menu("/d/b", &[p, q]));
+        let site = site.item(GopherItem::text("/d/q/x", "q\r\n")).item(GopherItem::text("/d/z", "z\r\n"));
+        if has_item { site.item(GopherItem::text("/d/p/x", "p\r\n")) } else { site }
+    };
+    let dir = temp_dir();
+    mirror_site(site(&[('0', "z", "/d/z")], true), "1/d", dir.path(), "").0.assert_exit(0);
+    let files = list_files(dir.path());
+    assert_eq!(files.len(), 3, "{files:?}");
+    let (result, _) = mirror_site(site(&[p, ('0', "z", "/d/z")], false), "1/d", dir.path(), "--delete");
+    assert_ne!(result.exit, 0);
+    let contents: Vec<_> =
+        files.iter().filter_map(|file| fs::read_to_string(dir.path().join(file)).ok()).collect();
+    assert!(
+        contents.iter().any(|content| content == "p\n" || content == "p\r\n"),
+        "{:?} {}",
+        list_files(dir.path()),
+        result.stderr
+    );
+}
+
 /// The local names of `c<` and `c>` are `c_` with a suffix.
 #[test]
 fn file_below_a_name_with_a_suffix_is_deleted_if_its_menu_lists_an_item_twice() {

@@ -18,6 +18,7 @@ const PAIRS: [[&str; 2]; 4] = [
 ];
 
 /// Mounts a disk, or says that its tests are skipped.
+#[allow(clippy::print_stdout, reason = "a test that was skipped must say so")]
 fn mount(folding: Folding) -> Option<FoldingDisk> {
     FoldingDisk::mount(folding).map_err(|error| println!("skipped: FUSE cannot be mounted: {error}")).ok()
 }
@@ -54,12 +55,13 @@ fn second_spelling_of_a_file_is_refused_where_both_are_one_file() {
             let (server, directory) = (server(), disk.path().join(number.to_string()));
             fs::create_dir(&directory).expect("a directory");
             let is_one = are_one_file(&directory, names);
-            let folds = folding.case || folding.form;
+            // ASCII names have one Unicode form. For others, a disk that ignores one of the differences counts as one that
+            // ignores both.
+            let folds = folding.case || folding.form && !names.concat().is_ascii();
             let urls = names.map(|name| server.url(&format!("/{}", percent_encoded(name))));
             for options in [&["-Z"][..], &[]] {
                 let arguments = ["-o", names[0], &urls[0], "-o", names[1], &urls[1]];
                 let result = run_fetch_url_in(&directory, options.iter().chain(&arguments));
-                // A disk that ignores one of the differences is expected to ignore the other, too.
                 result.assert_exit(if folds { 2 } else { 0 });
                 let content = fs::read_to_string(directory.join(names[0])).expect("the first file");
                 assert!(urls[0].ends_with(&content), "{names:?} {folding:?}: {content}");
