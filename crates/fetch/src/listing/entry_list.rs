@@ -219,8 +219,8 @@ mod tests {
         let entry = |number: usize| {
             let mut entry = Entry::new([EntryKind::File, EntryKind::Directory, EntryKind::Other][number % 3]);
             entry.name = "\u{e9}\n".repeat(number % 5).into_bytes();
-            entry.name.extend((number % 7 == 0).then_some(0xff));
-            entry.size = (number % 2 == 0).then_some(number as u64);
+            entry.name.extend(number.is_multiple_of(7).then_some(0xff));
+            entry.size = number.is_multiple_of(2).then_some(number as u64);
             entry.modified = (number % 4 < 2).then_some(-(number as i64));
             entry.modified_nanoseconds = number as u32;
             entry.url = match number % 6 {
@@ -231,7 +231,7 @@ mod tests {
                 4 => Some(format!("ftp://h/\u{e8}{number}")),
                 _ => Some(String::new()),
             };
-            if number % 9 == 0 {
+            if number.is_multiple_of(9) {
                 let mut article = ArticleDetails::default();
                 article.subject = number.to_string().into_bytes();
                 entry.details = Details::Article(Box::new(article));
