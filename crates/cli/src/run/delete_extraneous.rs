@@ -20,8 +20,9 @@ pub(super) struct FinalListings {
     pub(super) failed: BTreeSet<String>,
     /// The paths of gopher items that another menu has listed before.
     pub(super) in_other_menus: HashSet<String>,
-    /// The paths of entries that have a file of their own, if there are files with the same path and a suffix.
-    pub(super) own_files: HashSet<String>,
+    /// The paths of entries that have a file of their own, if earlier runs left files with the same path and a suffix; and
+    /// whether it is certain that the entry is not a directory.
+    pub(super) own_files: HashMap<String, bool>,
 }
 
 /// The files that an earlier run fetched, that are unchanged, and that the server no longer lists.
@@ -46,7 +47,7 @@ impl Extraneous {
             if !is_inside_mirror(path)
                 || !is_extraneous(path, false, &listings.names)
                 || may_be_copy_of_failed(path, &listings.failed)
-                || may_be_copy_of_entry_without_file(path, listings)
+                || may_be_copy_of_entry_without_file(path, directory, listings)
             {
                 continue;
             }
@@ -115,16 +116,37 @@ fn may_be_copy_of_failed(path: &str, failed: &BTreeSet<String>) -> bool {
     })
 }
 
-/// Returns `true` if the path may be the copy of an entry that has no file of its own, for the same reason: its kind is
-/// unknown, another menu lists it, or the file at its path was kept without a comparison.
-fn may_be_copy_of_entry_without_file(path: &str, listings: &FinalListings) -> bool {
+/// Returns `true` if the path may be the copy of an entry that has no file of its own, for the same reason: the entry is
+/// excluded, another menu lists it, the server has sent a page about it, or the file or directory at its path was kept
+/// without a comparison.
+fn may_be_copy_of_entry_without_file(path: &str, directory: &Path, listings: &FinalListings) -> bool {
     let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
-    ends.filter_map(|end| without_suffix(&path[..end])).any(|base| {
-        let (parent, name) = base.rsplit_once('/').unwrap_or(("", base));
-        let kind = listings.names.get(parent).and_then(|entries| entries.get(name));
-        kind.is_some_and(|kind| *kind != Some(true)) && !listings.own_files.contains(base)
-            || listings.in_other_menus.contains(base)
+    let bases = ends.filter_map(|end| Some((&path[..end], without_suffix(&path[..end])?, &path[end..])));
+    bases.into_iter().any(|(suffixed, base, below)| {
+        let has_own = match (kind_of(suffixed, listings), kind_of(base, listings)) {
+            // An entry has this name itself, or none has the name without the suffix.
+            (Some(_), _) | (None, None) => true,
+            (None, Some(Some(true))) => {
+                below.is_empty() || has_own_copy_below(&format!("{base}{below}"), base, directory, listings)
+            }
+            (None, Some(_)) => {
+                listings.own_files.get(base).is_some_and(|is_certain| below.is_empty() || *is_certain)
+            }
+        };
+        !has_own || listings.in_other_menus.contains(base)
     })
+}
+
+/// Returns whether the listed entry at `path` is a directory, if that is known, or `None` if there is no such entry.
+fn kind_of(path: &str, listings: &FinalListings) -> Option<Option<bool>> {
+    let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+    listings.names.get(parent)?.get(name).copied()
+}
+
+/// Returns `true` if the listed directory `base` shows that it has no file at `path`, or the file exists there.
+fn has_own_copy_below(path: &str, base: &str, directory: &Path, listings: &FinalListings) -> bool {
+    listings.names.contains_key(base)
+        && (is_extraneous(path, false, &listings.names) || directory.join(path).symlink_metadata().is_ok())
 }
 
 /// Removes the suffix of a name that several entries share, `~` and 8 or 32 hexadecimal digits, from the end of a path.
@@ -277,21 +299,35 @@ mod tests {
 
     #[test]
     fn path_with_a_suffix_may_be_the_copy_of_an_entry_without_a_file_of_its_own() {
-        let names = listed(&[("", &["a?", "b", "d/", "own?"]), ("d", &["a?"])]);
-        let paths = |path: &str| HashSet::from([path.to_owned()]);
-        let (own_files, in_other_menus) = (paths("own"), paths("d/shared"));
+        let names = listed(&[
+            ("", &["a?", "b", "d/", "own?", "page?", "unlisted/", "a~89abcdef/"]),
+            ("d", &["a?", "copied", "excluded"]),
+        ]);
+        let own_files = HashMap::from([("own".to_owned(), true), ("page".to_owned(), false)]);
+        let in_other_menus = HashSet::from(["d/shared".to_owned()]);
         let listings = FinalListings { names, own_files, in_other_menus, ..FinalListings::default() };
+        let directory = tempfile::tempdir().expect("a directory");
+        fs::create_dir(directory.path().join("d")).expect("a directory");
+        fs::write(directory.path().join("d/copied"), "").expect("a file");
         for (path, expected) in [
             ("a~0123abcd", true),
             ("d/a~0123abcd/x", true),
+            ("a~89abcdef/x", false),
             ("b~0123abcd", true),
-            ("d~0123abcd", false),
             ("c~0123abcd", false),
+            ("d~0123abcd", false),
+            ("d~0123abcd/gone", false),
+            ("d~0123abcd/copied", false),
+            ("d~0123abcd/excluded", true),
+            ("unlisted~0123abcd/x", true),
             ("d/shared~0123abcd", true),
             ("own~0123abcd", false),
             ("own~0123abcd/x", false),
+            ("page~0123abcd", false),
+            ("page~0123abcd/x", true),
         ] {
-            assert_eq!(may_be_copy_of_entry_without_file(path, &listings), expected, "{path}");
+            let result = may_be_copy_of_entry_without_file(path, directory.path(), &listings);
+            assert_eq!(result, expected, "{path}");
         }
     }
 

@@ -47,7 +47,8 @@ impl MirrorWalker {
             && !entry.is_excluded_file
             && has_files_with_suffix(&entry.path, self.earlier_files(run))
         {
-            self.complete_listings.add_own_file(&entry.path);
+            // The file of an earlier run may be a page that the server sent instead of a directory.
+            self.complete_listings.add_own_file(&entry.path, is_fetched || !entry.may_be_directory());
         }
     }
 
