@@ -20,6 +20,9 @@ use crate::{Code, Deadline, Error, Phase};
 /// Maximum number of reads in one poll, so that timers and other tasks can run.
 const MAX_READS_PER_POLL: u32 = 4;
 
+/// The number of received bytes that are searched for the end of a line before each step. A reply line is not longer.
+const MAX_LINE_SEARCH: usize = 4096;
+
 /// A protocol machine and its connection.
 pub(crate) struct Connection<M> {
     machine: M,
@@ -133,7 +136,8 @@ impl<M: Machine> Connection<M> {
                 reads += 1;
                 ready!(self.poll_fill(cx));
             }
-            let (received, line_end) = (self.buffer.bytes().len(), memchr(b'\n', self.buffer.bytes()));
+            let received = self.buffer.bytes().len();
+            let line_end = memchr(b'\n', &self.buffer.bytes()[..received.min(MAX_LINE_SEARCH)]);
             let step = self.machine.step(&mut self.buffer);
             let taken = received.saturating_sub(self.buffer.bytes().len());
             if line_end.is_some_and(|line_end| line_end < taken) {

@@ -49,7 +49,8 @@ impl DirHandle {
     pub fn entries_fold_names(&self, are_ascii: bool) -> Option<bool> {
         let ignores_form = || if are_ascii { Some(false) } else { self.entries_show(FORM) };
         match self.entries_show(CASE) {
-            Some(false) => ignores_form(),
+            // If no name has another form, there are no names that differ in it.
+            Some(false) => ignores_form().or(Some(false)),
             None => ignores_form().filter(|ignores_form| *ignores_form),
             ignores_case => ignores_case,
         }
