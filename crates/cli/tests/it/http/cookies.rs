@@ -471,21 +471,33 @@ fn many_cookies_keep_the_request_header_bounded() {
 
 #[test]
 fn runs_with_one_cookie_jar_at_the_same_time_all_succeed() {
-    let server = http_server(|_| HttpResponse::new(200).header("Set-Cookie", "id=1"));
+    // Each run has another cookie, of another length.
+    let cookie = |path: &str| format!("id={}", path.repeat(1000 * path.len()));
+    let server =
+        http_server(move |request| HttpResponse::new(200).header("Set-Cookie", cookie(&request.path()[1..])));
     let dir = temp_dir();
     for name in ["jar.new", "jar.part"] {
         fs::write(dir.path().join(name), "mine").expect("a file");
     }
     std::thread::scope(|scope| {
-        for _ in 0..6 {
-            scope.spawn(|| {
+        for path in ["/a", "/bb", "/c", "/dd", "/e", "/ff"] {
+            let (dir, server) = (&dir, &server);
+            scope.spawn(move || {
                 for _ in 0..5 {
-                    fetch_in_dir(dir.path(), "-c jar", &server.url("/")).assert_exit(0);
+                    fetch_in_dir(dir.path(), "-c jar", &server.url(path)).assert_exit(0);
                 }
             });
         }
     });
-    assert!(fs::read_to_string(dir.path().join("jar")).expect("a jar").contains("id"));
+    let jar = fs::read_to_string(dir.path().join("jar")).expect("a jar");
+    let lines: Vec<&str> = jar.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")).collect();
+    assert!(!lines.is_empty(), "{jar}");
+    for line in lines {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [.., "id", value] = fields[..] else { panic!("{line}") };
+        let is_one_letter = value.bytes().all(|byte| byte == value.as_bytes()[0]);
+        assert!(is_one_letter && matches!(value.len(), 1000 | 4000), "{} bytes", value.len());
+    }
     assert_eq!(entry_names(dir.path()), ["jar", "jar.new", "jar.part"]);
     assert_eq!(fs::read_to_string(dir.path().join("jar.new")).expect("a file"), "mine");
 }

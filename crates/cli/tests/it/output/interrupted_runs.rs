@@ -230,18 +230,49 @@ fn signal_ends_a_run_that_is_blocked_on_standard_error() {
     assert_eq!(wait_for_exit(child).signal, Some(15));
 }
 
-/// A pipe for standard output or standard error is full after 64 KiB if it is not read. `-m` ends the run.
+/// Options whose output fills a pipe that is not read. It is full after 64 KiB.
+const PRINTING_OPTIONS: [&[&str]; 4] = [
+    &["-w", "%{url}", "-o", "/dev/null"],
+    &["-v", "-o", "/dev/null"],
+    &["--trace", "-", "-o", "/dev/null"],
+    &["--events", "-", "-o", "/dev/null"],
+];
+
+/// Returns URLs, each of which needs most of a pipe.
+fn long_urls(server: &HttpServer) -> Vec<String> {
+    let long = "x".repeat(40_000);
+    (0..4).map(|number| server.url(&format!("/{number}{long}"))).collect()
+}
+
+#[test]
+fn signal_ends_a_run_that_is_blocked_on_output() {
+    let cases: Vec<_> =
+        PRINTING_OPTIONS.iter().flat_map(|options| [(options, "INT", 2), (options, "TERM", 15)]).collect();
+    check_in_parallel(&cases, 2, |&(options, name, number)| {
+        let server = http_server(|_| HttpResponse::new(200).body("x"));
+        let mut command = fetch_url_command();
+        command.args(*options).args(long_urls(&server)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary can be started");
+        let mut count = usize::MAX;
+        let is_blocked = || {
+            let before = std::mem::replace(&mut count, server.requests().len());
+            std::thread::sleep(Duration::from_millis(500));
+            count > 0 && before == count
+        };
+        assert!(wait_until(Duration::from_secs(30), is_blocked), "{options:?}: it is not blocked");
+        send_signal(&child, name);
+        let is_ended = || child.try_wait().is_ok_and(|status| status.is_some());
+        assert!(wait_until(Duration::from_secs(30), is_ended), "{options:?}: {name} is not heard");
+        let signal = wait_for_exit(child).signal;
+        ensure(signal == Some(number), || format!("{options:?} {name}: {signal:?}"))
+    });
+}
+
 #[test]
 fn max_time_ends_a_run_that_is_blocked_on_output() {
     let server = HttpServer::start(|_| HttpResponse::new(200).body("x")).expect("a server");
-    let long = "x".repeat(40_000);
-    let urls: Vec<String> = (0..4).map(|number| server.url(&format!("/{number}{long}"))).collect();
-    for options in [
-        ["-w", "%{url}", "-o", "/dev/null"].as_slice(),
-        &["-v", "-o", "/dev/null"],
-        &["--trace", "-", "-o", "/dev/null"],
-        &["--events", "-", "-o", "/dev/null"],
-    ] {
+    let urls = long_urls(&server);
+    for options in PRINTING_OPTIONS {
         let mut command = fetch_url_command();
         command.args(options).args(["-m", "1"]).args(&urls).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary can be started");
