@@ -20,9 +20,8 @@ pub(super) struct FinalListings {
     pub(super) failed: BTreeSet<String>,
     /// The paths of gopher items that another menu has listed before.
     pub(super) in_other_menus: HashSet<String>,
-    /// The paths of entries that have a file of their own, if earlier runs left files with the same path and a suffix; and
-    /// whether it is certain that the entry is not a directory.
-    pub(super) own_files: HashMap<String, bool>,
+    /// The paths of entries that have a file of their own, if earlier runs left files with the same path and a suffix.
+    pub(super) own_files: HashSet<String>,
 }
 
 /// The files that an earlier run fetched, that are unchanged, and that the server no longer lists.
@@ -47,7 +46,7 @@ impl Extraneous {
             if !is_inside_mirror(path)
                 || !is_extraneous(path, false, &listings.names)
                 || may_be_copy_of_failed(path, &listings.failed)
-                || may_be_copy_of_entry_without_file(path, directory, listings)
+                || may_be_copy_of_entry_without_file(path, listings)
             {
                 continue;
             }
@@ -117,21 +116,18 @@ fn may_be_copy_of_failed(path: &str, failed: &BTreeSet<String>) -> bool {
 }
 
 /// Returns `true` if the path may be the copy of an entry that has no file of its own, for the same reason: the entry is
-/// excluded, another menu lists it, the server has sent a page about it, or the file or directory at its path was kept
-/// without a comparison.
-fn may_be_copy_of_entry_without_file(path: &str, directory: &Path, listings: &FinalListings) -> bool {
+/// excluded, another menu lists it, the server has sent a page about it, or the file at its path was kept without a
+/// comparison. Of a directory, that would have to be known of each file, so everything below a suffix is kept.
+fn may_be_copy_of_entry_without_file(path: &str, listings: &FinalListings) -> bool {
     let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
-    let bases = ends.filter_map(|end| Some((&path[..end], without_suffix(&path[..end])?, &path[end..])));
-    bases.into_iter().any(|(suffixed, base, below)| {
+    let bases = ends.filter_map(|end| Some((&path[..end], without_suffix(&path[..end])?)));
+    bases.into_iter().any(|(suffixed, base)| {
+        let is_below = suffixed.len() < path.len();
         let has_own = match (kind_of(suffixed, listings), kind_of(base, listings)) {
             // An entry has this name itself, or none has the name without the suffix.
             (Some(_), _) | (None, None) => true,
-            (None, Some(Some(true))) => {
-                below.is_empty() || has_own_copy_below(&format!("{base}{below}"), base, directory, listings)
-            }
-            (None, Some(_)) => {
-                listings.own_files.get(base).is_some_and(|is_certain| below.is_empty() || *is_certain)
-            }
+            (None, Some(Some(true))) => !is_below,
+            (None, Some(_)) => !is_below && listings.own_files.contains(base),
         };
         !has_own || listings.in_other_menus.contains(base)
     })
@@ -141,12 +137,6 @@ fn may_be_copy_of_entry_without_file(path: &str, directory: &Path, listings: &Fi
 fn kind_of(path: &str, listings: &FinalListings) -> Option<Option<bool>> {
     let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
     listings.names.get(parent)?.get(name).copied()
-}
-
-/// Returns `true` if the listed directory `base` shows that it has no file at `path`, or the file exists there.
-fn has_own_copy_below(path: &str, base: &str, directory: &Path, listings: &FinalListings) -> bool {
-    listings.names.contains_key(base)
-        && (is_extraneous(path, false, &listings.names) || directory.join(path).symlink_metadata().is_ok())
 }
 
 /// Removes the suffix of a name that several entries share, `~` and 8 or 32 hexadecimal digits, from the end of a path.
@@ -299,35 +289,25 @@ mod tests {
 
     #[test]
     fn path_with_a_suffix_may_be_the_copy_of_an_entry_without_a_file_of_its_own() {
-        let names = listed(&[
-            ("", &["a?", "b", "d/", "own?", "page?", "unlisted/", "a~89abcdef/"]),
-            ("d", &["a?", "copied", "excluded"]),
-        ]);
-        let own_files = HashMap::from([("own".to_owned(), true), ("page".to_owned(), false)]);
-        let in_other_menus = HashSet::from(["d/shared".to_owned()]);
+        let names = listed(&[("", &["a?", "b", "d/", "own?", "a~89abcdef/"]), ("d", &["a?", "x"])]);
+        let paths = |path: &str| HashSet::from([path.to_owned()]);
+        let (own_files, in_other_menus) = (paths("own"), paths("d/shared"));
         let listings = FinalListings { names, own_files, in_other_menus, ..FinalListings::default() };
-        let directory = tempfile::tempdir().expect("a directory");
-        fs::create_dir(directory.path().join("d")).expect("a directory");
-        fs::write(directory.path().join("d/copied"), "").expect("a file");
         for (path, expected) in [
             ("a~0123abcd", true),
             ("d/a~0123abcd/x", true),
             ("a~89abcdef/x", false),
             ("b~0123abcd", true),
             ("c~0123abcd", false),
+            ("c~0123abcd/x", false),
             ("d~0123abcd", false),
-            ("d~0123abcd/gone", false),
-            ("d~0123abcd/copied", false),
-            ("d~0123abcd/excluded", true),
-            ("unlisted~0123abcd/x", true),
+            ("d~0123abcd/x", true),
+            ("d~0123abcd/x~0123abcd", true),
             ("d/shared~0123abcd", true),
             ("own~0123abcd", false),
-            ("own~0123abcd/x", false),
-            ("page~0123abcd", false),
-            ("page~0123abcd/x", true),
+            ("own~0123abcd/x", true),
         ] {
-            let result = may_be_copy_of_entry_without_file(path, directory.path(), &listings);
-            assert_eq!(result, expected, "{path}");
+            assert_eq!(may_be_copy_of_entry_without_file(path, &listings), expected, "{path}");
         }
     }
 

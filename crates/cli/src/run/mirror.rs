@@ -10,6 +10,7 @@ mod redirected;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -61,8 +62,8 @@ pub(super) struct MirrorWalker {
     earlier_files: OnceCell<BTreeMap<String, Finished>>,
     /// The number of local files that were deleted because an entry has changed its kind.
     deleted: Cell<u64>,
-    /// `--delete` is set.
-    deletes: bool,
+    /// The directory of the mirror, if `--delete` is set.
+    deletes_in: Option<PathBuf>,
     deletion_limit: DeletionLimit,
     /// The number of files of earlier runs that existed at the start, counted when the limit needs it.
     earlier_count: OnceCell<u64>,
@@ -94,7 +95,7 @@ impl MirrorWalker {
             complete_listings: CompleteListings::default(),
             earlier_files: OnceCell::new(),
             deleted: Cell::new(0),
-            deletes: job.deletes,
+            deletes_in: job.deletes.then(|| job.directory.clone()),
             deletion_limit: DeletionLimit::new(job.max_delete),
             earlier_count: OnceCell::new(),
             unchanged: Cell::new(0),

@@ -20,8 +20,9 @@ use crate::{Code, Deadline, Error, Phase};
 /// Maximum number of reads in one poll, so that timers and other tasks can run.
 const MAX_READS_PER_POLL: u32 = 4;
 
-/// The number of received bytes that are searched for the end of a line before each step. A reply line is not longer.
-const MAX_LINE_SEARCH: usize = 4096;
+/// The number of received bytes that are searched for the end of a line before each step. A reply line is not longer,
+/// with its end.
+const MAX_LINE_SEARCH: usize = 4096 + 2;
 
 /// A protocol machine and its connection.
 pub(crate) struct Connection<M> {

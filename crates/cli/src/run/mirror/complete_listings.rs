@@ -21,7 +21,7 @@ pub(super) struct CompleteListings {
     /// The paths of gopher items that another menu has listed before.
     in_other_menus: RefCell<HashSet<String>>,
     /// The paths of entries that have a file of their own, beside which earlier runs left files with a suffix.
-    own_files: RefCell<HashMap<String, bool>>,
+    own_files: RefCell<HashSet<String>>,
     /// The directories with an entry that does not exist.
     doubtful: RefCell<HashSet<String>>,
     /// The paths of the entries that could not be fetched or listed.
@@ -72,9 +72,8 @@ impl CompleteListings {
     }
 
     /// Records that the entry at `path` was fetched or is unchanged: files with its path and a suffix are not its copies.
-    /// `is_certain` is `false` if it may be a directory nevertheless.
-    pub(super) fn add_own_file(&self, path: &str, is_certain: bool) {
-        self.own_files.borrow_mut().insert(path.to_owned(), is_certain);
+    pub(super) fn add_own_file(&self, path: &str) {
+        self.own_files.borrow_mut().insert(path.to_owned());
     }
 
     /// Records that the entry at `path` could not be fetched or listed, so that its kind is unknown, and a local directory

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 
-use fetch_url::EntryKind;
 use fetch_url::mirror::{FileEntry, Finished};
+use fetch_url::{EntryKind, Meta};
 
 use super::MirrorWalker;
 use super::redirected::may_be_another_page;
@@ -35,20 +35,30 @@ impl MirrorWalker {
         self.earlier_files.get_or_init(|| read().unwrap_or_default())
     }
 
-    /// Records that an entry was fetched, as `report` says, or is unchanged. Local files with its path and a suffix are then
-    /// not its copies, unless the response may be a page about it, or `--skip-existing` kept a file of any content.
+    /// Records that an entry was fetched, as `report` says, or is unchanged. A local file with its path and a suffix is then
+    /// not its copy, unless `--skip-existing` kept a file of any content, or the file may be a page about the entry.
     pub(super) fn confirm_entry(&self, entry: &FileEntry, report: Option<&TransferReport>, run: &Run) {
         self.complete_listings.confirm(&entry.path);
-        let is_fetched = report.is_some_and(|report| !report.is_skipped);
-        let meta = report.and_then(|report| report.meta.as_deref());
-        if self.deletes
-            && (is_fetched || !run.options.skips_existing)
-            && !meta.is_some_and(|meta| entry.may_be_directory() && may_be_another_page(entry, meta))
-            && !entry.is_excluded_file
-            && has_files_with_suffix(&entry.path, self.earlier_files(run))
-        {
-            // The file of an earlier run may be a page that the server sent instead of a directory.
-            self.complete_listings.add_own_file(&entry.path, is_fetched || !entry.may_be_directory());
+        let is_candidate = || has_files_with_suffix(&entry.path, self.earlier_files(run));
+        let Some(directory) = self.deletes_in.as_ref().filter(|_| !entry.is_excluded_file && is_candidate())
+        else {
+            return;
+        };
+        let is_own = match report.filter(|report| !report.is_skipped) {
+            Some(report) => {
+                let is_page = |meta: &Meta| entry.may_be_directory() && may_be_another_page(entry, meta);
+                !report.meta.as_deref().is_some_and(is_page)
+            }
+            None if run.options.skips_existing => false,
+            // An earlier run may have saved a page, which has another size than the listed file.
+            None if entry.may_be_directory() => {
+                let file = fs::symlink_metadata(directory.join(&entry.path));
+                file.is_ok_and(|file| Some(file.len()) == entry.size)
+            }
+            None => true,
+        };
+        if is_own {
+            self.complete_listings.add_own_file(&entry.path);
         }
     }
 

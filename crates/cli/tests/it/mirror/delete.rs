@@ -98,18 +98,19 @@ fn only_copy_of_an_entry_is_not_deleted_if_a_file_at_its_path_is_kept_unseen() {
     assert_eq!(fs::read_to_string(dir.path().join("_conf")).expect("a file"), "F");
 }
 
-/// A directory whose local name was `_c~` with digits, because of another entry, has the name `_c` when that has gone.
+/// An entry whose local name was `_c~` with digits, because of another entry, has the name `_c` when that has gone.
 #[test]
-fn only_copy_of_a_directory_is_kept_while_a_page_or_an_empty_listing_is_sent_instead_of_it() {
+fn only_copy_is_kept_while_a_page_or_an_empty_listing_is_sent_instead_of_the_entry() {
     let html = |text: &str| {
         HttpResponse::new(200).header("Content-Type", "text/html").header("ETag", "\"v\"").body(text)
     };
     let login = || HttpResponse::new(302).header("Location", "/login");
-    for (name, other, reply) in [
-        (".c/", "_c/", nginx_index_with_sizes(&[])),
-        (".c/", "_c/", login()),
-        (".c", "_c", html("log in")),
-        (".c", "_c", login()),
+    for (name, other, reply, is_file) in [
+        (".c/", "_c/", nginx_index_with_sizes(&[]), false),
+        (".c/", "_c/", login(), false),
+        (".c", "_c", html("log in"), false),
+        (".c", "_c", login(), false),
+        (".c", "_c", html("log in"), true),
     ] {
         let (site, dir) = (Site::new(), temp_dir());
         let path = format!("/d/{name}");
@@ -117,11 +118,11 @@ fn only_copy_of_a_directory_is_kept_while_a_page_or_an_empty_listing_is_sent_ins
         site.set_reply("/d/", nginx_index_with_sizes(&[(name, "-"), (other, "-")]));
         site.set_reply("/d/_c/", nginx_index_with_sizes(&[("y", "1")]));
         site.set_reply("/d/.c/", nginx_index_with_sizes(&[("x", "1")]));
-        if !name.ends_with('/') {
+        if !name.ends_with('/') && !is_file {
             site.set_reply("/d/.c", HttpResponse::new(301).header("Location", "/d/.c/"));
         }
         site.run_mirror(dir.path(), "").assert_exit(0);
-        let is_copy = |file: &&String| file.starts_with("_c~") && file.ends_with("/x");
+        let is_copy = |file: &&String| file.starts_with("_c~") && (is_file || file.ends_with("/x"));
         let copy = list_files(dir.path()).iter().find(is_copy).cloned().expect("a copy with a suffix");
         site.set_reply("/d/", nginx_index_with_sizes(&[(name, "-")]));
         site.set_reply(&path, reply.clone());
