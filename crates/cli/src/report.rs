@@ -43,6 +43,8 @@ pub(crate) struct TransferReport {
     pub(crate) file: Option<PathBuf>,
     /// The metadata of an unchanged file.
     pub(crate) unchanged: Option<Box<Metadata>>,
+    /// The metadata of the object that the server has sent to find out that it is unchanged.
+    pub(crate) unchanged_meta: Option<Box<Meta>>,
     /// The checksum that is required of the object.
     pub(crate) expected: Option<Checksum>,
     /// The file begins with the bytes of an earlier file, of which only the last were compared.
@@ -87,6 +89,7 @@ impl TransferReport {
             sent: 0,
             file: None,
             unchanged: None,
+            unchanged_meta: None,
             expected: None,
             has_earlier_start: false,
             is_skipped: false,

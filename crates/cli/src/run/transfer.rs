@@ -218,6 +218,8 @@ async fn is_unchanged(
     if is_same && transfer.is_page_link() {
         // The links of the page are read later, by media type and final URL.
         report.meta = Some(meta);
+    } else if is_same {
+        report.unchanged_meta = Some(meta);
     }
     Ok(is_same)
 }

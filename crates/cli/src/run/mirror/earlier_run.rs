@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 
+use fetch_url::EntryKind;
 use fetch_url::mirror::{FileEntry, Finished};
-use fetch_url::{EntryKind, Meta};
 
 use super::MirrorWalker;
 use super::redirected::may_be_another_page;
@@ -44,12 +44,12 @@ impl MirrorWalker {
         else {
             return;
         };
-        let is_own = match report.filter(|report| !report.is_skipped) {
-            Some(report) => {
-                let is_page = |meta: &Meta| entry.may_be_directory() && may_be_another_page(entry, meta);
-                !report.meta.as_deref().is_some_and(is_page)
-            }
-            None if run.options.skips_existing => false,
+        let is_fetched = report.is_some_and(|report| !report.is_skipped);
+        let meta = report.and_then(|report| report.meta.as_deref().or(report.unchanged_meta.as_deref()));
+        let is_own = match meta {
+            _ if !is_fetched && run.options.skips_existing => false,
+            Some(meta) => !entry.may_be_directory() || !may_be_another_page(entry, meta),
+            None if is_fetched => true,
             // An earlier run may have saved a page, which has another size than the listed file.
             None if entry.may_be_directory() => {
                 let file = fs::symlink_metadata(directory.join(&entry.path));
