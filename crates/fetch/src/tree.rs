@@ -145,9 +145,10 @@ impl Tree {
         Self { rules, start, seen: IdentitySet::default(), entries: 0, pages, folding_probe, directory_links }
     }
 
-    /// Sets a function that gets the local path of a directory of the mirror, and returns `true` if names that differ
-    /// only in case or Unicode form are the same there. It is called for listings with such names, which then get different local
-    /// names. If it fails, no entry of the listing is returned, and [`Classified::error`] has its error.
+    /// Sets a function that gets the local path of a directory of the mirror, and `true` if the names in question are all
+    /// ASCII, which differ only in case. It returns `true` if names that differ only in case or Unicode form are the same
+    /// there. It is called for listings with such names, which then get different local names. If it fails, no entry of
+    /// the listing is returned, and [`Classified::error`] has its error.
     #[must_use]
     pub fn with_folding_probe(
         mut self,
