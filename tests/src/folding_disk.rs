@@ -104,6 +104,11 @@ fn reply_empty(done: Result<(), Errno>, reply: ReplyEmpty) {
     }
 }
 
+/// Creates a node of the user who sent the request.
+fn new_node(request: &Request, kind: Kind, mode: u32, umask: u32) -> Node {
+    Node::new(kind, permissions(mode, umask), (request.uid(), request.gid()))
+}
+
 fn permissions(mode: u32, umask: u32) -> u16 {
     (mode & !umask & 0o7777) as u16
 }
@@ -168,8 +173,7 @@ impl Filesystem for Disk {
         umask: u32,
         reply: ReplyEntry,
     ) {
-        let owner = (request.uid(), request.gid());
-        let node = Node::new(Kind::Directory(Default::default()), permissions(mode, umask), owner);
+        let node = new_node(request, Kind::Directory(Default::default()), mode, umask);
         reply_entry(self.nodes().add(parent.0, name, node), reply);
     }
 
@@ -183,8 +187,7 @@ impl Filesystem for Disk {
         _: i32,
         reply: ReplyCreate,
     ) {
-        let owner = (request.uid(), request.gid());
-        let node = Node::new(Kind::File(Vec::new()), permissions(mode, umask), owner);
+        let node = new_node(request, Kind::File(Vec::new()), mode, umask);
         match self.nodes().add(parent.0, name, node) {
             Ok((number, node)) => {
                 let attributes = attributes(number, node);

@@ -34,7 +34,7 @@ pub(crate) use self::identity::{content_id, content_id_of, is_same_directory};
 pub use self::kind::UncertainKind;
 use self::menu_items::{is_error_line, is_form, is_text, is_unfetchable};
 pub use self::names::fold_name;
-use self::names::{Candidate, Facts, make_names_unique, server_file_name, url_base};
+use self::names::{Candidate, Properties, make_names_unique, server_file_name, url_base};
 pub use self::page_state::SkippedLinks;
 use self::page_state::{PageLinks, PagePosition};
 pub use self::rules::TreeRules;
@@ -280,7 +280,7 @@ impl Tree {
             EntryKind::Other if !has_facts && matches!(url, Url::Ftp(_)) => Some(UncertainKind::Unknown),
             _ => Some(UncertainKind::Link),
         };
-        let facts = Facts {
+        let properties = Properties {
             is_selected: self.rules.selects(&path_below(&directory.path, &name), is_directory),
             is_server_name_unchanged: name.as_bytes() == server_name,
             is_directory,
@@ -290,7 +290,7 @@ impl Tree {
             content_id: content_id(entry),
             uncertain_kind,
         };
-        Ok(Candidate::new(&text, name, base, facts))
+        Ok(Candidate::new(&text, name, base, properties))
     }
 
     /// Adds a directory to `classified`, unless it is excluded or too deep. Returns `true` for a file that is not
@@ -303,17 +303,17 @@ impl Tree {
         classified: &mut Classified,
     ) -> bool {
         let path = path_below(&directory.path, candidate.name());
-        let facts = &candidate.facts;
-        let is_directory = facts.is_directory;
+        let properties = &candidate.properties;
+        let is_directory = properties.is_directory;
         if self.rules.collects_names {
             // A file of an index page may be a directory that is listed without a slash.
             let is_kind_known =
-                facts.uncertain_kind.is_none() && (is_directory || !matches!(self.start, Url::Http(_)));
+                properties.uncertain_kind.is_none() && (is_directory || !matches!(self.start, Url::Http(_)));
             let kind = is_kind_known.then_some(is_directory);
             classified.names.insert(candidate.name().to_owned(), kind);
         }
-        if !facts.is_selected {
-            classified.has_unchecked_names |= facts.uncertain_kind == Some(UncertainKind::Unknown);
+        if !properties.is_selected {
+            classified.has_unchecked_names |= properties.uncertain_kind == Some(UncertainKind::Unknown);
             return false;
         }
         let depth = directory.depth + 1;

@@ -52,8 +52,8 @@ pub(crate) struct MirrorJob {
 }
 
 impl MirrorJob {
-    /// Returns the tree of the mirror. It finds out whether the file system distinguishes names that differ only in case or Unicode form;
-    /// a dry run only from existing files.
+    /// Returns the tree of the mirror. It finds out whether the file system distinguishes names that differ only in
+    /// case or Unicode form; a dry run only from existing files.
     pub(crate) fn tree(&self) -> Tree {
         let tree = Tree::new(self.start.clone(), self.rules.clone());
         let (root, is_dry_run) = (self.directory.clone(), self.listing_options.is_dry_run);

@@ -147,12 +147,12 @@ fn without_suffix(path: &str) -> Option<&str> {
     is_suffix.then_some(base)
 }
 
-/// Finds listed names that differ from those of a local path only in case or Unicode form. If the directory folds case, the path leads to
-/// the listed file.
+/// Finds listed names that differ from those of a local path only in case or Unicode form. If the directory does not
+/// distinguish them, the path leads to the listed file.
 pub(super) struct OtherSpellings<'d> {
     directory: &'d Path,
-    /// The listed names of each directory after [`fold_name`], or `None` if the directory distinguishes
-    /// spellings; separately for ASCII names, which have one Unicode form.
+    /// The listed names of each directory after [`fold_name`], or `None` if the directory distinguishes spellings;
+    /// separately for ASCII names (`true`), which differ only in case.
     folded: HashMap<(String, bool), Option<HashSet<String>>>,
 }
 
@@ -161,8 +161,8 @@ impl<'d> OtherSpellings<'d> {
         Self { directory, folded: HashMap::new() }
     }
 
-    /// Returns `true` if `path` leads to a listed file or directory whose name differs from its own only in case or Unicode form. The
-    /// parent directory of `path` must exist.
+    /// Returns `true` if `path` leads to a listed file or directory whose name differs from its own only in case
+    /// or Unicode form. The parent directory of `path` must exist.
     pub(super) fn is_listed(&mut self, path: &str, listed: &ListedNames) -> bool {
         let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
         for end in ends {

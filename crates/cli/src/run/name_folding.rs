@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use fetch_url::mirror::DirHandle;
 
-/// The directories that were probed, and whether each of them folds case.
+/// The directories that were probed, and whether each of them folds names.
 #[derive(Default)]
 pub(super) struct NameFolding {
+    /// Separate for ASCII names (`true`), which differ only in case.
     known: RefCell<HashMap<(PathBuf, bool), bool>>,
     /// Only existing files are looked up; no file is created.
     is_dry_run: bool,

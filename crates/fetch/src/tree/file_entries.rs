@@ -51,15 +51,15 @@ impl Iterator for FileEntries {
         let candidate = self.candidates.next()?;
         let url = candidate.parse_url(&self.base, self.login.as_ref())?;
         let path = path_below(&self.directory, candidate.name());
-        let facts = candidate.facts;
+        let properties = candidate.properties;
         Some(FileEntry {
             url,
             path,
-            size: facts.size,
-            modified: facts.modified,
-            modified_nanoseconds: facts.modified_nanoseconds,
-            content_id: facts.content_id,
-            uncertain_kind: facts.uncertain_kind,
+            size: properties.size,
+            modified: properties.modified,
+            modified_nanoseconds: properties.modified_nanoseconds,
+            content_id: properties.content_id,
+            uncertain_kind: properties.uncertain_kind,
             is_excluded_file: self.are_excluded_files,
             depth: self.depth,
             position: None,

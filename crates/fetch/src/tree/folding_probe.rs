@@ -6,8 +6,8 @@ use crate::Error;
 
 type FoldsNames = dyn Fn(&str, bool) -> Result<bool, Error> + Send + Sync;
 
-/// The function that gets the path of a directory and tells whether names that differ only in case or Unicode form are the same there.
-/// If the caller has set no function, they are different.
+/// The function that gets the path of a directory, and whether the names in question are ASCII, and tells whether names that
+/// differ only in case or Unicode form are the same there. If the caller has set no function, they are different.
 #[derive(Default)]
 pub(super) struct FoldingProbe(Option<Box<FoldsNames>>);
 

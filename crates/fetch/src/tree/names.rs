@@ -24,12 +24,12 @@ pub(super) struct Candidate {
     /// a final slash.
     name: Option<Box<str>>,
     /// The other properties.
-    pub(super) facts: Facts,
+    pub(super) properties: Properties,
 }
 
 /// The properties of a [`Candidate`] beside its URL and its name.
 #[derive(Clone, Debug)]
-pub(super) struct Facts {
+pub(super) struct Properties {
     /// `true` if sanitising did not change the server's name.
     pub(super) is_server_name_unchanged: bool,
     pub(super) is_directory: bool,
@@ -44,11 +44,11 @@ pub(super) struct Facts {
 
 impl Candidate {
     /// Creates a candidate. `base` is the [`url_base`] of its listing.
-    pub(super) fn new(url: &str, name: String, base: &str, facts: Facts) -> Self {
+    pub(super) fn new(url: &str, name: String, base: &str, properties: Properties) -> Self {
         let end = url.strip_prefix(base).filter(|_| !base.is_empty());
         let is_end = end.is_some_and(|end| end.strip_suffix('/').unwrap_or(end) == name);
         let name = if is_end { None } else { Some(name.into()) };
-        Self { url: end.unwrap_or(url).into(), has_base: end.is_some(), name, facts }
+        Self { url: end.unwrap_or(url).into(), has_base: end.is_some(), name, properties }
     }
 
     /// Returns the sanitised name.
@@ -97,7 +97,8 @@ pub(super) fn server_file_name(url: &Url<'_>, entry: &Entry) -> Option<Vec<u8>> 
 /// get a part of their URL's digest as suffix.
 ///
 /// `folds_names` returns `true` if names that differ only in case, or only in their Unicode form, are the same in the
-/// directory. It is called if there are such names, with `true` if they are all ASCII; the first file of them in byte order then keeps its name, if sanitising did not change it.
+/// directory. It is called if there are such names, with `true` if they are all ASCII. The first file of them in byte
+/// order then keeps its name, if sanitising did not change it.
 ///
 /// # Errors
 /// That of `folds_names`; the names are unchanged.
@@ -107,8 +108,8 @@ pub(super) fn make_names_unique(
     folds_names: impl FnOnce(bool) -> Result<bool, Error>,
 ) -> Result<(), Error> {
     let by_name = sorted_by_name(candidates);
-    let pairs = || by_name.windows(2).map(|pair| [candidates[pair[0]].name(), candidates[pair[1]].name()]);
-    let mut variants = pairs().filter(|[one, other]| is_variant_name(one, other)).peekable();
+    let pairs = by_name.windows(2).map(|pair| [candidates[pair[0]].name(), candidates[pair[1]].name()]);
+    let mut variants = pairs.filter(|[one, other]| is_variant_name(one, other)).peekable();
     let folds_names =
         variants.peek().is_some() && folds_names(variants.all(|names| names.concat().is_ascii()))?;
     let (kept, renamed) = split_by_name(&by_name, candidates, folds_names);
@@ -174,7 +175,8 @@ fn split_by_name(by_name: &[usize], candidates: &[Candidate], folds_names: bool)
             || folds_names && is_variant_name(candidates[*one].name(), candidates[*other].name())
     };
     let is_verbatim_file = |index: &&usize| {
-        candidates[**index].facts.is_server_name_unchanged && !candidates[**index].facts.is_directory
+        candidates[**index].properties.is_server_name_unchanged
+            && !candidates[**index].properties.is_directory
     };
     let only_verbatim_file = |equal: &[usize]| {
         let mut verbatim_files = equal.iter().filter(is_verbatim_file);

@@ -104,8 +104,8 @@ pub(super) struct PagePaths {
     /// The local paths of files.
     used_files: LocalPaths,
     keeps_dots: bool,
-    /// The local file system does not distinguish names that differ only in case or Unicode form. Determined when there are such names, and
-    /// separately for ASCII names, which have one form.
+    /// The local file system does not distinguish names that differ only in case or Unicode form. Determined when there are
+    /// such names, and separately for ASCII names (index 1), which differ only in case.
     folds_names: [OnceLock<bool>; 2],
 }
 
@@ -202,8 +202,8 @@ impl PagePaths {
         self.used_directories.contains(path, || self.folds_names(path, folding_probe))
     }
 
-    /// Returns `true` if the local file system does not distinguish names that differ only in case or Unicode form, or if that cannot
-    /// be determined.
+    /// Returns `true` if the local file system does not distinguish names that differ only in case or Unicode form,
+    /// or if that cannot be determined.
     fn folds_names(&self, path: &str, folding_probe: &FoldingProbe) -> bool {
         let is_ascii = path.is_ascii();
         let known = &self.folds_names[usize::from(is_ascii)];

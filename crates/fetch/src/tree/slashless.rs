@@ -103,13 +103,13 @@ impl Tree {
     ) -> PossibleDirectories {
         let is_index_page = matches!(self.start, Url::Http(_));
         self.directory_links.has_slashes |=
-            is_index_page && candidates.iter().any(|candidate| candidate.facts.is_directory);
+            is_index_page && candidates.iter().any(|candidate| candidate.properties.is_directory);
         if !is_index_page || !self.may_list_without_slashes() || directory.depth >= self.rules.max_depth {
             return PossibleDirectories::default();
         }
         let is_possible = |candidate: &&Candidate| {
-            !candidate.facts.is_selected
-                && !candidate.facts.is_directory
+            !candidate.properties.is_selected
+                && !candidate.properties.is_directory
                 && self.rules.selects(&path_below(&directory.path, candidate.name()), true)
         };
         let possible = candidates.iter().filter(is_possible).cloned();

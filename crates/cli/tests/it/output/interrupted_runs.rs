@@ -209,6 +209,16 @@ fn closed_pipe_exits_with_23_silently() {
     assert_eq!(run_shell(script, [""]).stderr, "exit 23\n");
 }
 
+/// Waits until the program has sent requests and sends no more.
+fn stops_requesting(server: &HttpServer) -> bool {
+    let mut count = usize::MAX;
+    wait_until(Duration::from_secs(30), || {
+        let before = std::mem::replace(&mut count, server.requests().len());
+        std::thread::sleep(Duration::from_millis(500));
+        count > 0 && before == count
+    })
+}
+
 /// The main thread is blocked in a write to standard error, because the pipe is full and not read.
 #[test]
 fn signal_ends_a_run_that_is_blocked_on_standard_error() {
@@ -217,13 +227,7 @@ fn signal_ends_a_run_that_is_blocked_on_standard_error() {
     let urls: Vec<String> = (0..1500).map(|number| server.url(&format!("/{number}"))).collect();
     let options = ["-v", "-o", "/dev/null"].map(str::to_owned);
     let mut child = spawn_fetch_url(options.iter().chain(&urls));
-    let mut count = usize::MAX;
-    let is_blocked = || {
-        let before = std::mem::replace(&mut count, server.requests().len());
-        std::thread::sleep(Duration::from_millis(500));
-        count > 0 && before == count
-    };
-    assert!(wait_until(Duration::from_secs(30), is_blocked), "the pipe does not fill");
+    assert!(stops_requesting(&server), "the pipe does not fill");
     send_signal(&child, "TERM");
     let is_ended = || child.try_wait().is_ok_and(|status| status.is_some());
     assert!(wait_until(Duration::from_secs(30), is_ended), "the signal is not heard");
@@ -253,13 +257,7 @@ fn signal_ends_a_run_that_is_blocked_on_output() {
         let mut command = fetch_url_command();
         command.args(*options).args(long_urls(&server)).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary can be started");
-        let mut count = usize::MAX;
-        let is_blocked = || {
-            let before = std::mem::replace(&mut count, server.requests().len());
-            std::thread::sleep(Duration::from_millis(500));
-            count > 0 && before == count
-        };
-        assert!(wait_until(Duration::from_secs(30), is_blocked), "{options:?}: it is not blocked");
+        assert!(stops_requesting(&server), "{options:?}: it is not blocked");
         send_signal(&child, name);
         let is_ended = || child.try_wait().is_ok_and(|status| status.is_some());
         assert!(wait_until(Duration::from_secs(30), is_ended), "{options:?}: {name} is not heard");
