@@ -10,6 +10,7 @@ mod plan;
 mod process;
 mod round;
 mod site;
+mod stream;
 mod volume;
 
 use std::path::Path;
