@@ -5,7 +5,7 @@ mod nodes;
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -32,24 +32,34 @@ pub struct Folding {
 pub struct FoldingDisk {
     // Dropped before its directory.
     _session: BackgroundSession,
-    directory: TempDir,
+    path: PathBuf,
+    _directory: Option<TempDir>,
 }
 
 impl FoldingDisk {
-    /// Mounts an empty disk.
+    /// Mounts an empty disk at a temporary directory.
     ///
     /// # Errors
     /// The system has no FUSE, or does not allow this user to mount it.
     pub fn mount(folding: Folding) -> io::Result<Self> {
         let directory = tempfile::tempdir()?;
+        let disk = Self::mount_at(directory.path(), folding)?;
+        Ok(Self { _directory: Some(directory), ..disk })
+    }
+
+    /// Mounts an empty disk at `path`, an empty directory.
+    ///
+    /// # Errors
+    /// As those of `mount`.
+    pub fn mount_at(path: &Path, folding: Folding) -> io::Result<Self> {
         let disk = Disk(Mutex::new(Nodes::new(folding)));
-        let session = fuser::spawn_mount(disk, directory.path(), &Config::default())?;
-        Ok(Self { _session: session, directory })
+        let session = fuser::spawn_mount(disk, path, &Config::default())?;
+        Ok(Self { _session: session, path: path.to_owned(), _directory: None })
     }
 
     /// Returns the directory at which the disk is mounted.
     pub fn path(&self) -> &Path {
-        self.directory.path()
+        &self.path
     }
 }
 

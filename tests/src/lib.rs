@@ -217,6 +217,7 @@ pub use script::{Script, Step};
 pub use script_server::ScriptServer;
 pub use server::plain_or_tls_connection::Ending;
 pub use server::rule::{CutPoint, Rule, Trigger};
+pub use server::text::percent_encode;
 pub use target::{OldFile, Target};
 pub use wais::config::WaisConfig;
 pub use wais::database::WaisDatabase;

@@ -1,11 +1,13 @@
 //! `cargo xtask chaos`: runs the program against servers with random faults, kills it, stops it and fills its disk, then
 //! checks what it left.
 //!
-//! The plan of a round comes from a seed (`chaos/plan.rs`): what is fetched, from which server (`chaos/site.rs`), and what happens
-//! to the processes (`chaos/process.rs`) and the disk (`chaos/volume.rs`). `chaos/round.rs` plays it and checks the result. A round can be repeated with
-//! its seed; only the moment of a kill relative to the transfer differs.
+//! The plan of a round comes from a seed (`chaos/plan.rs`): what is fetched, from which server (`chaos/site.rs`), and what
+//! happens to the processes (`chaos/process.rs`) and the disk (`chaos/volume.rs`, `chaos/folding.rs`). `chaos/round.rs`
+//! plays it and checks the result. A round can be repeated with its seed; only the moment of a kill relative to the
+//! transfer differs.
 
 mod content;
+mod folding;
 mod plan;
 mod process;
 mod round;
@@ -60,6 +62,7 @@ struct Shared<'a> {
     options: Options,
     program: &'a Path,
     can_mount: bool,
+    can_fold: bool,
     started: Instant,
     next: AtomicU64,
     tally: Mutex<Tally>,
@@ -76,7 +79,7 @@ impl Shared<'_> {
 
     fn play_rounds(&self) {
         while let Some(seed) = self.next_seed() {
-            let plan = Plan::from_seed(seed);
+            let plan = Plan::from_seed(seed, self.can_fold);
             match round::play(&plan, self.program, self.can_mount) {
                 Ok(tally) => lock(&self.tally).add(&tally),
                 Err(why) => {
@@ -119,10 +122,15 @@ pub(crate) fn run_with_volumes(words: &[&str]) -> Result<(), String> {
 fn play_all(words: &[&str], can_mount: bool) -> Result<(), String> {
     let options = Options::read(words)?;
     let program = program::fetch_url(&[])?;
+    let can_fold = folding::can_mount();
+    if let Err(error) = &can_fold {
+        println!("chaos: disks that fold names skipped: {error}");
+    }
     let shared = Shared {
         options,
         program: &program,
         can_mount,
+        can_fold: can_fold.is_ok(),
         started: Instant::now(),
         next: AtomicU64::new(0),
         tally: Mutex::default(),

@@ -30,7 +30,7 @@ pub(crate) fn replace_all(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
 }
 
 /// Percent-encodes everything but ASCII letters, digits and the bytes in `kept`.
-pub(crate) fn percent_encode(bytes: &[u8], kept: &[u8]) -> String {
+pub fn percent_encode(bytes: &[u8], kept: &[u8]) -> String {
     let encoded = bytes.iter().map(|byte| match byte {
         _ if byte.is_ascii_alphanumeric() || kept.contains(byte) => char::from(*byte).to_string(),
         _ => format!("%{byte:02X}"),

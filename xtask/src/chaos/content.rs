@@ -1,6 +1,14 @@
 //! The files of a site, and their versions.
 
-use fetch_url_tests::pattern_vec;
+use fetch_url_tests::{pattern_vec, percent_encode};
+
+/// Different names that are one name on a disk that folds names: they differ in case, in the Unicode form, or in both.
+pub(super) const EQUAL_NAMES: [[&str; 2]; 4] = [
+    ["f00", "F00"],
+    ["caf\u{e9}", "cafe\u{301}"],
+    ["stra\u{df}e", "STRASSE"],
+    ["\u{e9}t\u{e9}", "E\u{301}T\u{c9}"],
+];
 
 /// A file that has other bytes in each version.
 #[derive(Clone, Debug)]
@@ -11,6 +19,11 @@ pub(super) struct SiteFile {
 }
 
 impl SiteFile {
+    /// Returns the name as a URL has it.
+    pub(super) fn url_name(&self) -> String {
+        percent_encode(self.name.as_bytes(), b"")
+    }
+
     /// Returns the content of a version. Versions and files differ in every block, so that a mixture is noticed.
     pub(super) fn content(&self, version: usize) -> Vec<u8> {
         let name = self.name.bytes().fold(7, |sum: u64, byte| sum * 31 % 65_521 + u64::from(byte));
@@ -38,8 +51,8 @@ pub(super) fn http_date(version: usize) -> String {
 /// Returns an index page as nginx writes it.
 pub(super) fn index_page(files: &[SiteFile], version: usize) -> String {
     let line = |file: &SiteFile| {
-        let (name, size) = (&file.name, file.sizes[version]);
-        format!("<a href=\"{name}\">{name}</a>    {:02}-Jan-2026 00:00    {size}\r\n", version + 1)
+        let (name, link, size) = (&file.name, file.url_name(), file.sizes[version]);
+        format!("<a href=\"{link}\">{name}</a>    {:02}-Jan-2026 00:00    {size}\r\n", version + 1)
     };
     let lines: String = files.iter().map(line).collect();
     format!(

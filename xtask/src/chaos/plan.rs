@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
-use super::content::SiteFile;
+use super::content::{EQUAL_NAMES, SiteFile};
 
 /// The command that a round runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,6 +76,8 @@ pub(super) struct Plan {
     pub(super) retries: u32,
     /// Options that do not change which files the program should leave.
     pub(super) options: Vec<&'static str>,
+    /// The disk folds names, and each two files have names that are one there.
+    pub(super) folds_names: bool,
 }
 
 const TASKS: [Task; 10] = [
@@ -133,23 +135,51 @@ impl Disturbance {
     }
 }
 
+impl Task {
+    pub(super) const fn is_mirror(self) -> bool {
+        matches!(self, Self::Mirror | Self::MirrorWithDelete)
+    }
+}
+
 impl Plan {
-    pub(super) fn from_seed(seed: u64) -> Self {
+    /// Returns the plan of a seed. Without `can_fold`, the disk does not fold names.
+    pub(super) fn from_seed(seed: u64, can_fold: bool) -> Self {
         let mut rng = Rng::with_seed(seed);
         let task = TASKS[rng.usize(..TASKS.len())];
         let protocol = if rng.u32(..3) == 0 { Protocol::Ftp } else { Protocol::Http };
         // The FTP server of the tests has one version of its files.
         let is_constant = task == Task::Checksum || protocol == Protocol::Ftp;
         let versions = if is_constant { 1 } else { rng.usize(1..4) };
-        let files = files(&mut rng, task, versions);
+        let mut files = files(&mut rng, task, versions);
         let mut foreign = FOREIGN.to_vec();
         rng.shuffle(&mut foreign);
         foreign.truncate(rng.usize(..4));
         let runs = (0..rng.usize(1..4)).map(|_| disturbed_run(&mut rng, versions > 1)).collect();
         let fault_percent = [0, 10, 30, 60][rng.usize(..4)];
         let retries = rng.u32(..3);
-        let options = options(&mut rng, task);
-        Self { seed, task, protocol, files, foreign, runs, fault_percent, retries, options }
+        let mut options = options(&mut rng, task);
+        let folds_names = rng.u32(..6) == 0 && can_fold;
+        if folds_names {
+            files
+                .iter_mut()
+                .zip(EQUAL_NAMES.as_flattened())
+                .for_each(|(file, name)| file.name = name.to_string());
+            // The second file of a name is an error, after which the others are fetched.
+            options.retain(|option| *option != "--fail-early");
+        }
+        Self { seed, task, protocol, files, foreign, runs, fault_percent, retries, options, folds_names }
+    }
+
+    /// Returns the files that the program should leave. A mirror gives the second file of a name another one; other
+    /// commands refuse it.
+    pub(super) fn expected_files(&self) -> impl Iterator<Item = &SiteFile> {
+        self.files.iter().step_by(if self.refuses_names() { 2 } else { 1 })
+    }
+
+    /// Returns `true` if the program should refuse to write some of the files.
+    pub(super) fn refuses_names(&self) -> bool {
+        let writes_names = !self.task.is_mirror() && self.task != Task::Stream;
+        self.folds_names && self.files.len() > 1 && writes_names
     }
 }
 
@@ -196,8 +226,11 @@ fn disturbed_run(rng: &mut Rng, has_versions: bool) -> DisturbedRun {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sizes: Vec<&[usize]> = self.files.iter().map(|file| &file.sizes[..]).collect();
-        let Self { seed, task, protocol, foreign, runs, fault_percent, retries, options, .. } = self;
-        write!(f, "seed {seed}: {task:?} over {protocol:?}, options {options:?}, ")?;
+        let Self {
+            seed, task, protocol, foreign, runs, fault_percent, retries, options, folds_names, ..
+        } = self;
+        let disk = if *folds_names { " on a disk that folds names" } else { "" };
+        write!(f, "seed {seed}: {task:?} over {protocol:?}{disk}, options {options:?}, ")?;
         write!(f, "sizes {sizes:?}, {fault_percent} % faults, ")?;
         write!(f, "{retries} retries, files of the user {foreign:?}, runs {runs:?}")
     }
@@ -208,18 +241,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn same_seed_gives_the_same_plan_and_seeds_give_every_task() {
-        assert_eq!(Plan::from_seed(7).to_string(), Plan::from_seed(7).to_string());
-        for task in TASKS {
-            assert!((0..100).any(|seed| Plan::from_seed(seed).task == task), "{task:?}");
+    fn second_file_of_a_name_is_refused_unless_a_mirror_or_a_stream_has_it() {
+        let folding = (0..600).map(|seed| Plan::from_seed(seed, true)).filter(|plan| plan.folds_names);
+        for plan in folding.filter(|plan| plan.files.len() > 1) {
+            let is_refused = !matches!(plan.task, Task::Mirror | Task::MirrorWithDelete | Task::Stream);
+            let expected = if is_refused { plan.files.len().div_ceil(2) } else { plan.files.len() };
+            assert_eq!(
+                (plan.refuses_names(), plan.expected_files().count()),
+                (is_refused, expected),
+                "{plan}"
+            );
         }
+    }
+
+    #[test]
+    fn same_seed_gives_the_same_plan_and_seeds_give_every_task() {
+        let plan = |seed| Plan::from_seed(seed, true);
+        assert_eq!(plan(7).to_string(), plan(7).to_string());
+        for task in TASKS {
+            assert!((0..100).any(|seed| plan(seed).task == task), "{task:?}");
+            assert!((0..600).any(|seed| plan(seed).task == task && plan(seed).folds_names), "{task:?}");
+        }
+        assert!(!(0..100).any(|seed| Plan::from_seed(seed, false).folds_names));
         let has = |wanted: fn(&Disturbance) -> bool| {
-            (0..100).any(|seed| Plan::from_seed(seed).runs.iter().any(|run| wanted(&run.disturbance)))
+            (0..100).any(|seed| plan(seed).runs.iter().any(|run| wanted(&run.disturbance)))
         };
         assert!(has(|what| matches!(what, Disturbance::FullVolume(_))));
         assert!(has(|what| *what == Disturbance::ReadOnlyVolume));
         for option in OPTIONS {
-            assert!((0..100).any(|seed| Plan::from_seed(seed).options.contains(&option[0])), "{option:?}");
+            assert!((0..100).any(|seed| plan(seed).options.contains(&option[0])), "{option:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::io::Result as IoResult;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use fetch_url_tests::sha256;
 use tempfile::TempDir;
 
 use super::content::SiteFile;
+use super::folding;
 use super::plan::{Disturbance, DisturbedRun, Plan, Task};
 use super::process::{self, Ended};
 use super::site::Site;
@@ -31,6 +32,8 @@ pub(super) struct Tally {
     killed: u64,
     /// Runs on a full or a read-only file system.
     on_volumes: u64,
+    /// Rounds on a disk that folds names.
+    on_folding_disks: u64,
     peak_memory: u64,
 }
 
@@ -41,6 +44,7 @@ impl Tally {
         self.failed += other.failed;
         self.killed += other.killed;
         self.on_volumes += other.on_volumes;
+        self.on_folding_disks += other.on_folding_disks;
         self.peak_memory = self.peak_memory.max(other.peak_memory);
     }
 
@@ -56,12 +60,16 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rounds, succeeded, failed, killed, on_volumes, peak_memory } = self;
+        let Self { rounds, succeeded, failed, killed, on_volumes, on_folding_disks, peak_memory } = self;
         write!(
             f,
             "{rounds} rounds passed; processes: {succeeded} succeeded, {failed} failed, {killed} were killed; "
         )?;
-        write!(f, "{on_volumes} runs on full or read-only disks; peak memory {} MiB", peak_memory >> 20)
+        write!(
+            f,
+            "{on_volumes} runs on full or read-only disks; {on_folding_disks} rounds on disks that fold names; "
+        )?;
+        write!(f, "peak memory {} MiB", peak_memory >> 20)
     }
 }
 
@@ -71,6 +79,8 @@ struct Round<'a> {
     site: Site,
     /// The file system of the directory, if it is one of its own. It is unmounted before `folder` is removed.
     volume: Option<Volume>,
+    /// Mounted at the directory, if the plan says so.
+    _folding_disk: Option<folding::Disk>,
     folder: TempDir,
     tally: Tally,
 }
@@ -86,10 +96,12 @@ impl<'a> Round<'a> {
     fn start(plan: &'a Plan, program: &'a Path, can_mount: bool) -> IoResult<Self> {
         let folder = tempfile::tempdir()?;
         let site = Site::start(plan, checksum_list(plan))?;
-        let tally = Tally { rounds: 1, ..Tally::default() };
-        let mut round = Self { plan, program, site, volume: None, folder, tally };
-        fs::create_dir(round.directory())?;
-        if can_mount && plan.runs.iter().any(|run| run.disturbance.needs_volume()) {
+        let tally = Tally { rounds: 1, on_folding_disks: u64::from(plan.folds_names), ..Tally::default() };
+        let directory = folder.path().join("d");
+        fs::create_dir(&directory)?;
+        let disk = if plan.folds_names { Some(folding::Disk::mount(&directory)?) } else { None };
+        let mut round = Self { plan, program, site, volume: None, _folding_disk: disk, folder, tally };
+        if !plan.folds_names && can_mount && plan.runs.iter().any(|run| run.disturbance.needs_volume()) {
             round.volume = Some(Volume::mount(&round.directory())?);
         }
         for name in &plan.foreign {
@@ -197,6 +209,7 @@ impl<'a> Round<'a> {
             Some(0) if self.plan.task != Task::Stream && files.len() < self.plan.files.len() => {
                 Err("exit 0, and files are missing".to_owned())
             }
+            Some(2) if self.plan.refuses_names() => Ok(()),
             // A signal that the program handles ends it with 128 and its number.
             Some(0) | None => Ok(()),
             // Another process has the temporary file or the journal.
@@ -211,8 +224,9 @@ impl<'a> Round<'a> {
     /// Checks that each file is whole and the files of the user are unchanged. Returns the versions of the files.
     fn check_files(&self) -> Result<Versions, String> {
         let mut versions = Versions::new();
-        for file in &self.plan.files {
-            let Ok(bytes) = fs::read(self.directory().join(&file.name)) else { continue };
+        for file in self.plan.expected_files() {
+            let Some(path) = self.path_of(file)? else { continue };
+            let bytes = fs::read(path).map_err(|error| format!("{}: {error}", file.name))?;
             let found = file.version_of(&bytes);
             let version =
                 found.ok_or_else(|| format!("{} has {} bytes of no version", file.name, bytes.len()))?;
@@ -225,6 +239,30 @@ impl<'a> Round<'a> {
             }
         }
         Ok(versions)
+    }
+
+    /// Returns the path of a file, if it exists.
+    fn path_of(&self, file: &SiteFile) -> Result<Option<PathBuf>, String> {
+        let names = self.names()?;
+        let mut names = names.iter().filter(|name| self.is_name_of(name, file));
+        let found = names.next().map(|name| self.directory().join(name));
+        match names.next() {
+            Some(second) => Err(format!("{} has a second name, {second}", file.name)),
+            None => Ok(found),
+        }
+    }
+
+    /// Returns `true` if the program may give a file this name.
+    fn is_name_of(&self, name: &str, file: &SiteFile) -> bool {
+        let has_suffix = self.plan.folds_names && self.plan.task.is_mirror();
+        name.strip_prefix(&file.name).is_some_and(|rest| rest.is_empty() || has_suffix && is_suffix(rest))
+    }
+
+    /// Returns the names in the directory.
+    fn names(&self) -> Result<Vec<String>, String> {
+        let entries = fs::read_dir(self.directory()).map_err(|error| error.to_string())?;
+        let name = |entry: IoResult<DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+        entries.map(name).collect::<IoResult<_>>().map_err(|error| error.to_string())
     }
 
     /// Checks that standard output has the files of the list in their order: of each one version, or if the process has
@@ -240,15 +278,16 @@ impl<'a> Round<'a> {
 
     fn check_last_run(&self, ended: &[Ended]) -> Result<(), String> {
         ended.iter().try_for_each(check_limits)?;
-        if ended.iter().any(|process| process.exit != Some(0)) {
-            return Err("it failed".to_owned());
+        let status = if self.plan.refuses_names() { 2 } else { 0 };
+        if ended.iter().any(|process| process.exit != Some(status)) {
+            return Err(format!("its status is not {status}"));
         }
         let versions = self.check_files()?;
         let is_stream = self.plan.task == Task::Stream;
         if is_stream {
             ended.iter().try_for_each(|process| self.check_stream(process))?;
         }
-        for file in self.plan.files.iter().filter(|_| !is_stream) {
+        for file in self.plan.expected_files().filter(|_| !is_stream) {
             let version = versions.get(&file.name).ok_or_else(|| format!("{} is missing", file.name))?;
             // A journal skips files that an earlier run has finished.
             let is_last = file.content(*version) == file.content(self.site.version());
@@ -259,20 +298,28 @@ impl<'a> Round<'a> {
         self.check_leftovers()
     }
 
-    /// Checks that there are no other names than those of files, of the user, and of a mirror's journal.
+    /// Checks that there are no other names than those of files, of the user, of a mirror's journal, and of the journal of a
+    /// list with URLs that were refused.
     fn check_leftovers(&self) -> Result<(), String> {
-        let entries = fs::read_dir(self.directory()).map_err(|error| error.to_string())?;
-        for entry in entries {
-            let name = entry.map_err(|error| error.to_string())?.file_name().to_string_lossy().into_owned();
-            let is_journal = name == ".fetch-url-mirror"
-                && matches!(self.plan.task, Task::Mirror | Task::MirrorWithDelete);
-            let is_file = self.plan.files.iter().any(|file| file.name == name);
+        for name in self.names()? {
+            let is_journal = match name.as_str() {
+                ".fetch-url-mirror" => self.plan.task.is_mirror(),
+                ".urls.journal" => self.plan.task == Task::InputFile && self.plan.refuses_names(),
+                ".alternatives.journal" => self.plan.task == Task::Alternatives && self.plan.refuses_names(),
+                _ => false,
+            };
+            let is_file = self.plan.expected_files().any(|file| self.is_name_of(&name, file));
             if !is_file && !is_journal && !self.plan.foreign.contains(&name.as_str()) {
                 return Err(format!("{name} is left"));
             }
         }
         Ok(())
     }
+}
+
+/// Returns `true` for what a mirror adds to a name that another file of the directory has.
+fn is_suffix(text: &str) -> bool {
+    text.strip_prefix('~').is_some_and(|digest| digest.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// The version of each file that exists.

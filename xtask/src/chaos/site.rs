@@ -9,7 +9,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use fetch_url_tests::{
     ContentCoding, Ending, FileHeaders, FtpAction, FtpConfig, FtpRule, FtpServer, HttpRequest, HttpResponse,
-    HttpServer, RangeSupport, encode, file_handler,
+    HttpServer, RangeSupport, encode, file_handler, percent_encode,
 };
 
 use super::content::{SiteFile, http_date, index_page};
@@ -69,6 +69,7 @@ impl Site {
 
     /// Returns the URL of a file of the directory; of the directory itself for an empty name.
     pub(super) fn url(&self, name: &str) -> String {
+        let name = percent_encode(name.as_bytes(), b"");
         match &self.server {
             Server::Http(server) => server.url(&format!("/d/{name}")),
             Server::Ftp(server) => server.url(&format!("/d/{name}")),
@@ -144,10 +145,10 @@ impl SiteState {
         if name == "SHA256SUMS" {
             return HttpResponse::new(200).body(self.checksums.clone());
         }
-        let Some(file) = self.files.iter().find(|file| file.name == name) else {
+        let Some(file) = self.files.iter().find(|file| file.url_name() == name) else {
             return HttpResponse::new(404);
         };
-        if let Some(encoded) = self.encoded_file(name, version, request) {
+        if let Some(encoded) = self.encoded_file(file, version, request) {
             return encoded;
         }
         let headers = FileHeaders {
@@ -159,15 +160,16 @@ impl SiteState {
     }
 
     /// Returns a file in the content coding gzip, as nginx sends it, if the client accepts it and requests no range.
-    fn encoded_file(&self, name: &str, version: usize, request: &HttpRequest) -> Option<HttpResponse> {
+    fn encoded_file(&self, file: &SiteFile, version: usize, request: &HttpRequest) -> Option<HttpResponse> {
         let is_conditional = ["range", "if-none-match", "if-modified-since"]
             .iter()
             .any(|field| request.header(field).is_some());
         let accepted = request.header_text("accept-encoding").is_some_and(|codings| codings.contains("gzip"));
-        let bytes = self.encoded.get(&(name.to_owned(), version)).filter(|_| accepted && !is_conditional)?;
+        let bytes =
+            self.encoded.get(&(file.name.clone(), version)).filter(|_| accepted && !is_conditional)?;
         let response = HttpResponse::new(200)
             .header("Content-Encoding", "gzip")
-            .header("ETag", format!("W/\"{name}-{version}\""))
+            .header("ETag", format!("W/\"{}-{version}\"", file.url_name()))
             .header("Last-Modified", http_date(version));
         Some(response.chunked(bytes.chunks(20_000).map(<[u8]>::to_vec).collect()))
     }
