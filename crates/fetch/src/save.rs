@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::pin::pin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::body::{Chunk, FileBody, size_limit_error, truncated_error};
 use crate::credentials::masking::mask_secrets_in_error;
@@ -12,6 +12,7 @@ use crate::sink::saved_file::SavedFile;
 use crate::sink::writer::Writer;
 use crate::sink::{Finished, Target};
 use crate::source_file::SourceFile;
+use crate::time::Instant;
 use crate::{Body, Code, Content, Error, Meta, Phase, Proof, Response, Sink, blocking_threads};
 
 /// The maximum number of bytes that the kernel copies between two checks of the deadline.

@@ -16,7 +16,6 @@ mod source;
 use std::future::{Future as _, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use self::assembly::{Assembly, locked, read_segment};
 use self::checks::{announces_ranges, check_size_limit, refuses_ranges, supports_ranges};
@@ -30,6 +29,7 @@ use crate::engine::retry::RetryState;
 use crate::request::SpareConnections;
 use crate::sink::{Finished, Target};
 use crate::started_future::StartedFuture;
+use crate::time::Instant;
 use crate::{
     Body, Code, Content, Deadline, Error, Fetcher, Meta, Phase, Progress, Proof, Receipt, Request, Response,
     Sink,

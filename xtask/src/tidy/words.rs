@@ -56,6 +56,7 @@ const BANS: &[ForbiddenWords] = &[
         inside: OURS,
         except: &[
             "crates/fetch/src/engine/",
+            "crates/fetch/src/time.rs",
             "crates/fetch/src/time/",
             "crates/fetch/src/net/happy_eyeballs.rs",
             "crates/fetch/src/body.rs",

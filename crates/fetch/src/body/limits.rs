@@ -170,7 +170,7 @@ impl BodyLimits {
     /// Returns the end of the idle timeout, counted from the last byte received or sent, or `None` if it is over.
     fn idle_end_after_progress(&self) -> Option<Instant> {
         let record = self.connection_info.snapshot();
-        let last_progress = record.last_received.max(record.last_sent).map(Instant::from_std)?;
+        let last_progress = record.last_received.max(record.last_sent)?;
         Some(self.deadline.idle_end(last_progress)).filter(|until| *until > Instant::now())
     }
 }

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::time::Instant;
 use crate::time::suspension::is_suspension;
 use crate::time::timer::Timer;
 use crate::{Code, Error, Limits, Phase};

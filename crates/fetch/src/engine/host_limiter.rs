@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fetch_url_core::{Host, Url};
 use tokio::sync::Notify;
+
+use crate::time::Instant;
 
 /// Busy replies of one host within the wait that it announced halve its limit only once. This is the longest such
 /// window.
@@ -88,14 +90,15 @@ impl HostLimiter {
 
     /// Waits until a permit is released, or until the wait of a host that was busy at `tried` ends. The caller passes
     /// the time before it called [`Self::try_acquire`], which failed and may succeed now.
-    pub async fn changed_since(&self, tried: Instant) {
+    pub async fn changed_since(&self, tried: std::time::Instant) {
+        let tried = Instant::from(tried);
         let released = self.0.released.notified();
         let next = self.hosts().values().map(|host| host.not_before).filter(|time| *time > tried).min();
         match next {
             None => released.await,
             Some(time) => tokio::select! {
                 () = released => {}
-                () = tokio::time::sleep_until(time.into()) => {}
+                () = tokio::time::sleep_until(time) => {}
             },
         }
     }
@@ -109,7 +112,7 @@ impl HostLimiter {
                 Err(wait) => wait,
             };
             match wait {
-                Wait::Until(time) => tokio::time::sleep_until(time.into()).await,
+                Wait::Until(time) => tokio::time::sleep_until(time).await,
                 Wait::ForOthers => released.await,
             }
         }
@@ -340,11 +343,12 @@ mod tests {
     async fn change_is_the_end_of_a_wait_that_is_not_over() {
         let limiter = HostLimiter::new(2);
         let first = limiter.acquire(&url("http://h/a")).await.expect("a permit");
-        let pending = tokio::time::timeout(Duration::from_millis(20), limiter.changed_since(Instant::now()));
+        let pending =
+            tokio::time::timeout(Duration::from_millis(20), limiter.changed_since(std::time::Instant::now()));
         assert!(pending.await.is_err(), "the host is not busy, and no permit was released");
         first.record_busy(Duration::from_millis(20));
         drop(first);
-        limiter.changed_since(Instant::now()).await;
+        limiter.changed_since(std::time::Instant::now()).await;
         assert!(limiter.try_acquire(&url("http://h/b")).is_some());
     }
 
@@ -354,7 +358,7 @@ mod tests {
         let first = limiter.acquire(&url("http://h/a")).await.expect("a permit");
         first.record_busy(Duration::from_millis(20));
         drop(first);
-        let tried = Instant::now();
+        let tried = std::time::Instant::now();
         assert!(limiter.try_acquire(&url("http://h/b")).is_none());
         std::thread::sleep(Duration::from_millis(30));
         let changed = tokio::time::timeout(Duration::from_secs(10), limiter.changed_since(tried)).await;

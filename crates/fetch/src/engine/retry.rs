@@ -1,9 +1,10 @@
 //! Retries after transient errors, with exponential backoff.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::Deadline;
+use crate::time::Instant;
 use crate::{Code, Error, Event, Phase, Request, Retry};
 
 /// The wait before the first retry.

@@ -1,9 +1,8 @@
 //! The times of the steps of a request, measured from its start.
 
-use std::time::Instant;
-
 use crate::Timings;
 use crate::net::connection_info::{ConnectionInfo, ConnectionRecord};
+use crate::time::Instant;
 
 /// Measures the steps of a request.
 pub(super) struct Stopwatch {

@@ -3,7 +3,6 @@
 use std::future::poll_fn;
 use std::io;
 use std::task::{Context, Poll, Waker, ready};
-use std::time::Instant;
 
 use bytes::Bytes;
 use fetch_url_core::Host;
@@ -15,6 +14,7 @@ use super::connector::Connector;
 use super::deflate;
 use super::stream::Stream;
 use super::{tls, trace};
+use crate::time::Instant;
 use crate::{Code, Deadline, Error, Phase};
 
 /// Maximum number of reads in one poll, so that timers and other tasks can run.

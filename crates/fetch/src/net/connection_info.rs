@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+
+use crate::time::Instant;
 
 /// The record of the connection of one attempt. Clones share it.
 #[derive(Clone, Debug, Default)]

@@ -11,7 +11,6 @@ mod unix_socket;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use fetch_url_core::{Host, Url};
 use rustls::pki_types::ServerName;
@@ -30,6 +29,7 @@ use super::route::{AddressFamily, Interface};
 use super::server_stream::{RemoteEnd, ServerStream};
 use super::stream::Stream;
 use super::{happy_eyeballs, tls, trace};
+use crate::time::Instant;
 use crate::{Code, Deadline, Error, NetworkPolicy, Phase, StartTls, TlsOptions};
 
 /// Network policy and TLS configuration, shared by all requests of a fetcher.

@@ -6,7 +6,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Instant;
 
 use bytes::Bytes;
 use fetch_url_core::Host;
@@ -17,6 +16,7 @@ use super::connection_info::ConnectionInfo;
 use super::connector::Connector;
 use super::exchange_ids::ExchangeIds;
 use super::route::Interface;
+use crate::time::Instant;
 use crate::{Code, Deadline, Error, Phase};
 
 /// The largest UDP datagram in bytes.

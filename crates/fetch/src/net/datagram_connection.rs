@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddrV4;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use fetch_url_proto::ardp::{Action, Exchange};
@@ -13,6 +13,7 @@ use fetch_url_proto::{Event, Machine, RecvBuffer, Step, WireError};
 use super::connection_info::ConnectionInfo;
 use super::datagram::{Arrival, DatagramSockets};
 use super::trace;
+use crate::time::Instant;
 use crate::time::timer::Timer;
 use crate::{Code, Error, Phase};
 

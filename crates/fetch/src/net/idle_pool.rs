@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fetch_url_core::Host;
 use tokio::runtime::{Handle, Id};
 
 use super::connector::policy_checks::AddressRules;
 use super::idle_capacity::idle_capacity;
+use crate::time::Instant;
 use crate::{Connector, StartTls};
 
 /// Maximum number of idle connections in the pool.

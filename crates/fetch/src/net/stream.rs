@@ -4,7 +4,6 @@ use std::future::Future as _;
 use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
-use std::time::Instant;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use tokio::io::{AsyncReadExt as _, AsyncWrite};
@@ -14,6 +13,7 @@ use tokio_rustls::client::TlsStream;
 use super::connection_info::ConnectionInfo;
 use super::deflate::Deflate;
 use super::server_stream::ServerStream;
+use crate::time::Instant;
 
 /// Size of a read in bytes: smaller ones cost system calls, larger ones exceed the CPU cache.
 const MAX_READ: usize = 1024 * 1024;

@@ -81,11 +81,11 @@ impl Deadline {
     /// As for [`Deadline::bound`].
     pub(crate) async fn bound_reply<T>(
         &self,
-        last_progress: impl Fn() -> Option<std::time::Instant>,
+        last_progress: impl Fn() -> Option<Instant>,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         let (allowed, started) = (self.timeouts.reply, Instant::now());
-        let last_progress = || last_progress().map_or(started, |at| started.max(Instant::from_std(at)));
+        let last_progress = || last_progress().map_or(started, |at| started.max(at));
         // An error of `work` is not one of its timeout.
         let mut work = pin!(async { Ok(work.await) });
         loop {
@@ -273,7 +273,7 @@ mod tests {
             }
             std::future::pending::<Result<(), Error>>().await
         };
-        let result = Deadline::start(timeouts).bound_reply(|| Some(last.get().into_std()), request).await;
+        let result = Deadline::start(timeouts).bound_reply(|| Some(last.get()), request).await;
         assert_eq!(result.expect_err("a timeout").code(), Code::TimedOut);
         started.elapsed()
     }
@@ -298,8 +298,7 @@ mod tests {
             last.set(Instant::now());
             Err::<(), _>(Error::new(Code::TimedOut, Phase::Connect, "elsewhere"))
         };
-        let result =
-            Deadline::start(Timeouts::default()).bound_reply(|| Some(last.get().into_std()), work).await;
+        let result = Deadline::start(Timeouts::default()).bound_reply(|| Some(last.get()), work).await;
         assert_eq!(result.expect_err("the error of the work").phase(), Phase::Connect);
     }
 }

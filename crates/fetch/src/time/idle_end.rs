@@ -26,10 +26,10 @@ impl IdleEnd {
     /// Returns `Ready` if no byte arrived within the idle timeout, unless the total time is over. The clock decides, so that
     /// this is ready when the limits of the body poll the source for the last time; the timer wakes the task.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let last_received = self.info.snapshot().last_received.map_or_else(Instant::now, Instant::from_std);
+        let last_received = self.info.snapshot().last_received.unwrap_or_else(Instant::now);
         let end = self.deadline.idle_end(last_received);
         if Instant::now() < end {
-            ready!(self.timer.poll_after(end.into_std(), Duration::ZERO, cx));
+            ready!(self.timer.poll_after(end, Duration::ZERO, cx));
         }
         if self.deadline.check().is_err() { Poll::Pending } else { Poll::Ready(()) }
     }

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fetch_url_proto::ftp::{
     Command, DataMode, FileMetadata, FtpRequest, IacEscaping, Pipelining, Session, SessionStep,
@@ -26,6 +26,7 @@ use super::round_trip::{probe_time, round_trip_time};
 use super::secrets::ReplySecrets;
 use crate::net::server_stream::{RemoteEnd, ServerStream};
 use crate::net::trace;
+use crate::time::Instant;
 use crate::{Code, Connector, Deadline, Error, Phase, RunContext, StartTls};
 
 /// The minimum round-trip time at which the login is sent before the greeting has arrived.

@@ -4,7 +4,7 @@ use std::future::{Future as _, poll_fn};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fetch_url_core::Host;
 use fetch_url_proto::ftp::{Command, DataMode, Operation, SessionError, SessionStep, Verb, port_argument};
@@ -20,6 +20,7 @@ use crate::meta::Repetition;
 use crate::net::ftp_data::ActiveListener;
 use crate::net::server_stream::{RemoteEnd, ServerStream};
 use crate::net::trace;
+use crate::time::Instant;
 use crate::{
     ByteRange, Code, Content, Credential, Error, Hint, Meta, Phase, Response, RunContext, Validator, range,
 };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::runtime::{Handle, Id};
 
@@ -14,6 +14,7 @@ use super::pool_key::HttpPoolKey;
 use crate::RunContext;
 use crate::net::idle_capacity::idle_capacity;
 use crate::net::idle_pool::close_others;
+use crate::time::Instant;
 
 /// Maximum number of idle connections in the pool.
 const MAX_IDLE: usize = 256;

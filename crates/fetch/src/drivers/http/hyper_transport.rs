@@ -3,7 +3,6 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Instant;
 
 use http::header::PROXY_AUTHORIZATION;
 use http::{Response, Version};
@@ -16,6 +15,7 @@ use super::pool_key::HttpPoolKey;
 use super::response_body::ResponseBody;
 use super::upload::{Upload, UploadProgress};
 use super::{authorization, request_trace, spare_connections, transport_error};
+use crate::time::Instant;
 use crate::{Code, Deadline, Error, Phase, RunContext};
 
 /// Sends the request of `plan` and waits for the head of the response.

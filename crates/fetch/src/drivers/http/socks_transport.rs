@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use fetch_url_core::Host;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -23,6 +22,7 @@ use super::{request_trace, transport_error};
 use crate::net::proxy::Proxy;
 use crate::net::route::Interface;
 use crate::net::{tls, trace};
+use crate::time::Instant;
 use crate::{Code, Error, Phase, RunContext};
 
 /// Maximum number of clients. A program may have a new runtime for each request.

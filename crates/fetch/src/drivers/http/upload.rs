@@ -3,12 +3,12 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
-use std::time::Instant;
 
 use bytes::{Buf, Bytes};
 
 use crate::body::rate::RateLimiter;
 use crate::net::connection_info::ConnectionInfo;
+use crate::time::Instant;
 use crate::{Code, Error, Limits, Phase, RunContext};
 
 /// The kind of the error for a file that changes while it is sent.

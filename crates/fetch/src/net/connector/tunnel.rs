@@ -1,7 +1,6 @@
 //! Tunnels: connections to a server through a proxy, for every scheme over TCP.
 
 use std::net::{IpAddr, SocketAddr};
-use std::time::Instant;
 
 use fetch_url_core::Host;
 use fetch_url_proto::proxy::{HttpConnect, InvalidDestination, ProxyHandshake, ProxyLogin, Socks4, Socks5};
@@ -13,6 +12,7 @@ use super::tunnel_error::{destination_error, handshake_error, mask_login, mask_s
 use crate::net::proxy::{Proxy, ProxyKind};
 use crate::net::server_stream::{RemoteEnd, ServerStream};
 use crate::net::trace;
+use crate::time::Instant;
 use crate::{Code, Deadline, Error, Hint, Phase};
 
 /// Maximum number of addresses of a host that a proxy is asked to connect to, one after another.

@@ -1,13 +1,12 @@
 //! Connections to a Unix socket of the caller, in place of a TCP connection to the server of the URL.
 
-use std::time::Instant;
-
 use fetch_url_core::Host;
 use tokio::net::UnixStream;
 use tokio_rustls::client::TlsStream;
 
 use super::Connector;
 use super::policy_checks::AddressRules;
+use crate::time::Instant;
 use crate::{Code, Deadline, Error, Phase};
 
 impl Connector {
