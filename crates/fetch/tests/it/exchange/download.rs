@@ -1,9 +1,9 @@
 //! Downloads a URL from a scripted peer into a file, and checks what holds for every protocol: the directory has the
-//! file after success and nothing after an error, and no other connection than those to the origin gets its password.
+//! file after success and nothing after an error, no other connection than those to the origin gets its password, and the
+//! download ends within its total time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use fetch_url::output::{FileOptions, SyncMode};
@@ -11,18 +11,21 @@ use fetch_url::{Credential, Credentials, Error, Fetcher, Policy, Proof, Request}
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::LocalSet;
+use tokio::time::Instant;
 
-use super::peer::{ConnectionLog, Peer, Ports};
+use super::peer::{ConnectionLog, Listeners, Peer, Ports};
 use super::script::Script;
 
 /// The password for the origin. It does not begin with a hexadecimal digit, so that no escape before it hides it.
 const PASSWORD: &str = "sesame";
 /// `me:sesame` in Base64.
 const BASIC: &str = "bWU6c2VzYW1l";
-/// Maximum time without data. Every error is allowed, so a slow machine fails no run.
-const IDLE_TIME: Duration = Duration::from_millis(60);
-/// Maximum time of a request. A run that takes longer than libFuzzer's limit for an input is a finding.
-const TOTAL_TIME: Duration = Duration::from_secs(3);
+/// Maximum time without data.
+const IDLE_TIME: Duration = Duration::from_secs(5);
+/// Maximum time of a request, without the time to clean up.
+const TOTAL_TIME: Duration = Duration::from_secs(20);
+/// Maximum time to close connections and remove files after the end of the request.
+const CLEAN_UP_TIME: Duration = Duration::from_secs(1);
 /// Maximum size of an object in bytes. Inputs are shorter, and content codings are limited.
 const MAX_SIZE: u64 = 1 << 22;
 
@@ -41,26 +44,50 @@ impl Finished {
     }
 }
 
-/// Plays `script`, and downloads the URL that `request` builds. `retries` is the maximum number of retries.
+/// Plays `script` under paused time, which passes only while all wait, and downloads the URL that `request` builds. `retries` is the maximum number of retries.
 pub(super) fn download(
     script: &Script,
     retries: u32,
     request: impl Fn(Ports) -> Result<Request, Error>,
 ) -> Finished {
-    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-    static DIRECTORY: OnceLock<TempDir> = OnceLock::new();
-    let runtime =
-        RUNTIME.get_or_init(|| Builder::new_current_thread().enable_all().build().expect("a runtime"));
-    let directory = DIRECTORY.get_or_init(memory_directory).path();
-    let (result, connections) = LocalSet::new().block_on(runtime, async {
-        let peer = Peer::start(script).await;
-        let result = run(peer.ports, directory, retries, request).await;
-        let connections = peer.log.borrow().clone();
-        (result, connections)
-    });
-    let finished = Finished { result: check_directory(directory, result), connections };
-    check_secrets(&finished);
-    finished
+    thread_local!(static SETUP: Setup = Setup::new());
+    SETUP.with(|setup| setup.download(script, retries, request))
+}
+
+/// What the runs of a thread share. New listeners and runtimes would cost more than a run.
+struct Setup {
+    runtime: Runtime,
+    directory: TempDir,
+    listeners: Listeners,
+}
+
+impl Setup {
+    fn new() -> Self {
+        let runtime = Builder::new_current_thread().enable_all().start_paused(true).build();
+        let listeners = Listeners::bind().expect("two ports");
+        Self { runtime: runtime.expect("a runtime"), directory: memory_directory(), listeners }
+    }
+
+    fn download(
+        &self,
+        script: &Script,
+        retries: u32,
+        request: impl Fn(Ports) -> Result<Request, Error>,
+    ) -> Finished {
+        let directory = self.directory.path();
+        let (result, connections) = LocalSet::new().block_on(&self.runtime, async {
+            let peer = Peer::start(script, &self.listeners);
+            let started = Instant::now();
+            let result = run(peer.ports, directory, retries, request).await;
+            assert!(started.elapsed() <= TOTAL_TIME + CLEAN_UP_TIME, "{:?} to {result:?}", started.elapsed());
+            let connections = peer.log.borrow().clone();
+            (result, connections)
+        });
+        self.listeners.drop_waiting();
+        let finished = Finished { result: check_directory(directory, result), connections };
+        check_secrets(&finished);
+        finished
+    }
 }
 
 async fn run(

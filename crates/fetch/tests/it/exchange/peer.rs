@@ -1,6 +1,7 @@
 //! Plays a script on two listening sockets of 127.0.0.1, and logs each connection.
 
 use std::cell::RefCell;
+use std::io::Result;
 use std::rc::Rc;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -38,6 +39,39 @@ pub(super) struct Ports {
     pub(super) second: u16,
 }
 
+/// Two listening sockets, for one server after the other.
+#[derive(Debug)]
+pub(super) struct Listeners([std::net::TcpListener; 2]);
+
+impl Listeners {
+    pub(super) fn bind() -> Result<Self> {
+        let bind = || -> Result<_> {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+            listener.set_nonblocking(true)?;
+            Ok(listener)
+        };
+        Ok(Self([bind()?, bind()?]))
+    }
+
+    fn ports(&self) -> Ports {
+        let [first, second] =
+            [0, 1].map(|number| self.0[number].local_addr().map_or(0, |address| address.port()));
+        Ports { first, second }
+    }
+
+    fn open(&self) -> Result<[TcpListener; 2]> {
+        let open = |number: usize| TcpListener::from_std(self.0[number].try_clone()?);
+        Ok([open(0)?, open(1)?])
+    }
+
+    /// Closes connections that no server has accepted.
+    pub(super) fn drop_waiting(&self) {
+        for listener in &self.0 {
+            while listener.accept().is_ok() {}
+        }
+    }
+}
+
 /// A running server. Its connections end when it is dropped.
 #[derive(Debug)]
 pub(super) struct Peer {
@@ -48,13 +82,8 @@ pub(super) struct Peer {
 
 impl Peer {
     /// Starts to play `script`. Must be called within a `LocalSet`.
-    pub(super) async fn start(script: &Script) -> Self {
-        let mut listeners = Vec::new();
-        for _ in 0..2 {
-            listeners.push(TcpListener::bind("127.0.0.1:0").await.expect("a port"));
-        }
-        let port = |listener: &TcpListener| listener.local_addr().expect("an address").port();
-        let ports = Ports { first: port(&listeners[0]), second: port(&listeners[1]) };
+    pub(super) fn start(script: &Script, listeners: &Listeners) -> Self {
+        let (ports, listeners) = (listeners.ports(), listeners.open().expect("two listeners"));
         let (log, mut tasks) = (Log::default(), JoinSet::new());
         let scripts = [script.first.clone(), script.second.clone()];
         for (number, (listener, script)) in listeners.into_iter().zip(scripts).enumerate() {
@@ -102,6 +131,10 @@ impl Player {
                     is_alive && self.send(&bytes).await
                 }
                 Step::SendAfterLine(bytes) => self.wait_for_line().await && self.send(&bytes).await,
+                Step::Pause(time) => {
+                    tokio::time::sleep(time).await;
+                    true
+                }
                 Step::Close => break,
                 Step::Reset => {
                     end = End::Reset;

@@ -1,8 +1,10 @@
 //! The input of a target as a script: what the server does on each connection.
 //!
 //! The first byte selects the request. Then follow steps: a byte whose last three bits are the kind, and for the kinds that
-//! send, the number of bytes in another byte, and the bytes. `{port}`, `{pasv}` and `{main}` in them are replaced by the
+//! send, the number of bytes in another byte, and the bytes; for a pause, its length in another byte. `{port}`, `{pasv}` and `{main}` in them are replaced by the
 //! port of the second listener, its address as PASV reports it, and the port of the first listener.
+
+use std::time::Duration;
 
 /// One step of a connection.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +14,8 @@ pub(super) enum Step {
     /// Wait for a line of the client, then send.
     SendAfterLine(Vec<u8>),
     Send(Vec<u8>),
+    /// Do nothing for this time. The client may close the connection meanwhile.
+    Pause(Duration),
     /// Close both directions; FIN.
     Close,
     /// RST.
@@ -39,7 +43,8 @@ impl Script {
             let Some(steps) = connections.last_mut() else { return script };
             match kind & 7 {
                 0 => steps.push(Step::SendAfterBytes(take_bytes(&mut rest))),
-                1 | 2 => steps.push(Step::SendAfterLine(take_bytes(&mut rest))),
+                2 => steps.push(Step::Pause(take_time(&mut rest))),
+                1 => steps.push(Step::SendAfterLine(take_bytes(&mut rest))),
                 3 => steps.push(Step::Send(take_bytes(&mut rest))),
                 4 => steps.push(Step::Close),
                 5 => steps.push(Step::Reset),
@@ -52,6 +57,13 @@ impl Script {
         }
         script
     }
+}
+
+/// Takes a time in units of 100 ms.
+fn take_time(rest: &mut &[u8]) -> Duration {
+    let Some((&tenths, after)) = rest.split_first() else { return Duration::ZERO };
+    *rest = after;
+    Duration::from_millis(100) * u32::from(tenths)
 }
 
 /// Takes a length and as many bytes, or all if there are fewer.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// The number of random changes of each seed.
-const CHANGES: usize = 8;
+const CHANGES: usize = 64;
 
 /// Calls `check` with each seed of a target, parts of it that end at a random position, and random changes.
 /// At least one download must succeed.
