@@ -140,6 +140,7 @@ mod folding_disk;
 mod ftp;
 mod gopher;
 mod http;
+pub mod http2;
 mod nntp;
 mod pattern;
 mod process_memory;

@@ -7,6 +7,7 @@ mod cookies;
 mod faults;
 mod foreign_part_files;
 mod forms;
+mod http2_memory;
 mod index_pages;
 mod redirect_state;
 mod redirect_targets;

@@ -1,77 +1,24 @@
 //! HTTP/2 from a server that sends handwritten frames (RFC 9113 §4.1): a body is complete only with END_STREAM,
 //! requests that were not processed are sent again, and invalid responses are rejected.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
+use std::io::Write as _;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use fetch_url::http::HttpOptions;
 use fetch_url::{Code, Content, Error, Fetcher, Policy, Request, Retry, Trust, blocking};
 use fetch_url_tests::ServerCert;
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use fetch_url_tests::http2::{
+    DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, RST_STREAM, STATUS_200, Tls, frame, http2_server,
+    request, send_within_windows,
+};
 
-type Tls = StreamOwned<ServerConnection, TcpStream>;
 /// Serves one connection. The number counts the connections from 0.
 type Play = fn(usize, &mut Tls);
 
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
-const PING: u8 = 6;
-const GOAWAY: u8 = 7;
-const WINDOW_UPDATE: u8 = 8;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
-/// Entry 8 of the static table of HPACK: `:status: 200`.
-const STATUS_200: &[u8] = &[0x88];
-
-/// Serves one connection after the other; `play` gets the number of each.
-fn server(cert: &ServerCert, play: fn(usize, &mut Tls)) -> SocketAddr {
-    let mut config = ServerConfig::clone(&*cert.server_config().expect("a configuration"));
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    let config = Arc::new(config);
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("an address");
-    std::thread::spawn(move || {
-        for (number, stream) in listener.incoming().flatten().enumerate() {
-            let tls = ServerConnection::new(config.clone()).expect("a connection");
-            std::thread::spawn(move || {
-                let mut stream = StreamOwned::new(tls, stream);
-                let mut preface = [0; 24];
-                let is_complete = stream.read_exact(&mut preface).is_ok();
-                if is_complete && !preface.starts_with(b"PRI") {
-                    let response = b"HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nby HTTP/1.1";
-                    let _ = stream.write_all(response).and_then(|()| stream.flush());
-                } else if is_complete {
-                    frame(&mut stream, SETTINGS, 0, 0, &[]);
-                    play(number, &mut stream);
-                }
-            });
-        }
-    });
-    address
-}
-
-/// Writes a frame. The client may have closed the connection.
-fn frame(stream: &mut Tls, kind: u8, flags: u8, id: u32, payload: &[u8]) {
-    let length = u32::try_from(payload.len()).expect("a short frame").to_be_bytes();
-    let head = [&length[1..], &[kind, flags], &id.to_be_bytes()].concat();
-    let _ = stream.write_all(&[&head, payload].concat()).and_then(|()| stream.flush());
-}
-
-/// Reads frames until a request has arrived and returns its stream, or `None` at the end of the connection.
-fn request(stream: &mut Tls) -> Option<u32> {
-    loop {
-        let (kind, flags, id, _) = read_frame(stream)?;
-        match kind {
-            HEADERS => return Some(id),
-            SETTINGS if flags == 0 => frame(stream, SETTINGS, 1, 0, &[]),
-            _ => {}
-        }
-    }
+fn server(cert: &ServerCert, play: Play) -> SocketAddr {
+    http2_server(cert, play).expect("a server")
 }
 
 async fn fetched(fetcher: &Fetcher, address: SocketAddr) -> Result<Vec<u8>, Error> {
@@ -504,64 +451,6 @@ async fn content_of_a_204_response_is_rejected() {
 /// Bytes of DATA that the servers of the window tests have sent.
 static SENT: AtomicUsize = AtomicUsize::new(0);
 
-/// The flow-control windows of a connection and of its one stream, in bytes (RFC 9113 §6.9).
-struct Windows {
-    connection: i64,
-    stream: i64,
-}
-
-/// Answers a request with `size` bytes, as fast as the client's flow control allows.
-fn send_within_windows(stream: &mut Tls, size: usize) {
-    let mut windows = Windows { connection: 65_535, stream: 65_535 };
-    let (mut id, mut left, mut initial_window) = (0, size, 65_535_i64);
-    while let Some((kind, flags, frame_id, payload)) = read_frame(stream) {
-        let number = |at: usize| {
-            payload.get(at..at + 4).map_or(0, |bytes| u32::from_be_bytes(bytes.try_into().expect("4 bytes")))
-        };
-        match kind {
-            SETTINGS if flags == 0 => {
-                // Entry 4 is SETTINGS_INITIAL_WINDOW_SIZE.
-                if let Some(entry) = payload.chunks(6).find(|entry| entry[..2] == [0, 4]) {
-                    let initial = i64::from(u32::from_be_bytes(entry[2..].try_into().expect("4 bytes")));
-                    // A client may send SETTINGS again: the difference counts (RFC 9113 §6.9.2).
-                    windows.stream += initial - initial_window;
-                    initial_window = initial;
-                }
-                frame(stream, SETTINGS, 1, 0, &[]);
-            }
-            WINDOW_UPDATE if frame_id == 0 => windows.connection += i64::from(number(0)),
-            WINDOW_UPDATE => windows.stream += i64::from(number(0)),
-            PING if flags == 0 => frame(stream, PING, 1, 0, &payload),
-            HEADERS => {
-                id = frame_id;
-                frame(stream, HEADERS, END_HEADERS, id, STATUS_200);
-            }
-            _ => {}
-        }
-        while id > 0 && left > 0 {
-            let allowed = usize::try_from(windows.connection.min(windows.stream)).unwrap_or(0);
-            let length = left.min(allowed).min(16_384);
-            if length == 0 {
-                break;
-            }
-            left -= length;
-            frame(stream, DATA, if left == 0 { END_STREAM } else { 0 }, id, &vec![b'x'; length]);
-            windows.connection -= length as i64;
-            windows.stream -= length as i64;
-            SENT.fetch_add(length, Ordering::SeqCst);
-        }
-    }
-}
-
-/// Reads a frame: type, flags, stream and payload.
-fn read_frame(stream: &mut Tls) -> Option<(u8, u8, u32, Vec<u8>)> {
-    let mut head = [0; 9];
-    stream.read_exact(&mut head).ok()?;
-    let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
-    stream.read_exact(&mut payload).ok()?;
-    Some((head[3], head[4], u32::from_be_bytes([head[5], head[6], head[7], head[8]]), payload))
-}
-
 /// docs/spec/faults.md, rule N8: 16 bodies that are not read occupy at most 16 MiB.
 #[tokio::test]
 async fn unread_bodies_are_bounded_by_small_windows() {
@@ -569,7 +458,7 @@ async fn unread_bodies_are_bounded_by_small_windows() {
     let fetcher = fetcher(&cert, 0);
     let mut responses = Vec::new();
     for _ in 0..16 {
-        let address = server(&cert, |_, stream| send_within_windows(stream, 1 << 25));
+        let address = server(&cert, |_, stream| send_within_windows(stream, 1 << 25, &SENT));
         responses.push(fetcher.get(&url(address)).await.expect("a response"));
     }
     let mut before = usize::MAX;
@@ -584,7 +473,7 @@ async fn unread_bodies_are_bounded_by_small_windows() {
 #[tokio::test]
 async fn large_body_is_read_completely() {
     let cert = ServerCert::good().expect("a certificate");
-    let address = server(&cert, |_, stream| send_within_windows(stream, 1 << 22));
+    let address = server(&cert, |_, stream| send_within_windows(stream, 1 << 22, &SENT));
     let response = fetcher(&cert, 0).get(&url(address)).await.expect("a response");
     let Content::Body(body) = response.content else { panic!("a body") };
     assert_eq!(body.collect(1 << 23).await.expect("the body").len(), 1 << 22);
