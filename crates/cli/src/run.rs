@@ -40,6 +40,7 @@ mod queue_log;
 mod queue_verbs;
 mod refused_heads;
 mod refused_response;
+mod renamed_entries;
 mod result_log;
 mod run_log;
 #[cfg(feature = "serve")]

@@ -205,8 +205,8 @@ pub mod mirror {
     pub use crate::sink::dir_handle::DirHandle;
     pub use crate::sink::journal::{Finished, Journal};
     pub use crate::tree::{
-        Classified, DirEntry, FileEntries, FileEntry, Glob, PossibleDirectories, Skipped, SkippedLinks, Tree,
-        TreeRules, UncertainKind,
+        Classified, DirEntry, FileEntries, FileEntry, Glob, ListedName, PossibleDirectories, Skipped,
+        SkippedLinks, Tree, TreeRules, UncertainKind,
     };
 }
 
@@ -223,7 +223,7 @@ pub mod internal {
     pub use crate::sink::device::open_direct;
     pub use crate::sink::part_paths::check_permanent_name;
     pub use crate::sink::private::write_private;
-    pub use crate::tree::fold_name;
+    pub use crate::tree::{fold_name, url_identity};
 }
 
 // Names that the modules of this crate import from the root, like the public names.

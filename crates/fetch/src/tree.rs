@@ -29,6 +29,7 @@ use self::directory_links::DirectoryLinks;
 pub use self::file_entries::FileEntries;
 use self::folding_probe::FoldingProbe;
 pub use self::glob::Glob;
+pub use self::identity::url_identity;
 use self::identity::{IdentitySet, is_news, resource_identity};
 pub(crate) use self::identity::{content_id, content_id_of, is_same_directory};
 pub use self::kind::UncertainKind;
@@ -77,9 +78,8 @@ pub struct Classified {
     pub possible_directories: PossibleDirectories,
     /// Skipped entries: the name and the reason.
     pub skipped: Vec<(Vec<u8>, Skipped)>,
-    /// The local names of all entries, also of excluded ones, and whether they are directories; `None` if that is
-    /// unknown, because a file of an index page may be a directory. Empty unless [`TreeRules::collects_names`] is set.
-    pub names: HashMap<String, Option<bool>>,
+    /// The local names of all entries, also of excluded ones. Empty unless [`TreeRules::collects_names`] is set.
+    pub names: HashMap<String, ListedName>,
     /// The local names of items that another menu has listed before. An earlier run may have copied them here. Empty unless
     /// [`TreeRules::collects_names`] is set.
     pub names_in_other_menus: HashSet<String>,
@@ -88,6 +88,15 @@ pub struct Classified {
     pub has_unchecked_names: bool,
     /// [`Code::LimitReached`] if there were more entries than allowed; the error of [`Tree::with_folding_probe`].
     pub error: Option<Error>,
+}
+
+/// The entry of a listing that has a local name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedName {
+    /// `true` for a directory; `None` if that is unknown, because a file of an index page may be a directory.
+    pub is_directory: Option<bool>,
+    /// The [`url_identity`] of its URL.
+    pub url: u64,
 }
 
 /// A file of the tree.
@@ -309,8 +318,9 @@ impl Tree {
             // A file of an index page may be a directory that is listed without a slash.
             let is_kind_known =
                 properties.uncertain_kind.is_none() && (is_directory || !matches!(self.start, Url::Http(_)));
-            let kind = is_kind_known.then_some(is_directory);
-            classified.names.insert(candidate.name().to_owned(), kind);
+            let url = candidate.parse_url(base, None).map_or(0, |url| url_identity(&url));
+            let listed = ListedName { is_directory: is_kind_known.then_some(is_directory), url };
+            classified.names.insert(candidate.name().to_owned(), listed);
         }
         if !properties.is_selected {
             classified.has_unchecked_names |= properties.uncertain_kind == Some(UncertainKind::Unknown);

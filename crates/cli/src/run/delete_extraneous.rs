@@ -7,10 +7,12 @@ use std::path::Path;
 
 use fetch_url::Error;
 use fetch_url::internal::fold_name;
-use fetch_url::mirror::{DirHandle, Finished};
+use fetch_url::mirror::{DirHandle, Finished, Journal, ListedName};
 
-/// The names in completely listed directories, and whether they are directories, if known.
-pub(super) type ListedNames = HashMap<String, HashMap<String, Option<bool>>>;
+use super::renamed_entries::keep_only_copies;
+
+/// The names in completely listed directories.
+pub(super) type ListedNames = HashMap<String, HashMap<String, ListedName>>;
 
 /// The complete listings and the failed entries, from which `--delete` finds the files that the server no longer has.
 #[derive(Default)]
@@ -34,12 +36,16 @@ pub(super) struct Extraneous {
 }
 
 impl Extraneous {
-    /// Finds the extraneous files among those of earlier runs.
+    /// Finds the extraneous files among `earlier`, those of the journal.
+    ///
+    /// # Errors
+    /// The journal cannot be read.
     pub(super) fn find(
         directory: &Path,
         earlier: &BTreeMap<String, Finished>,
         listings: &FinalListings,
-    ) -> Self {
+        journal: &mut Journal,
+    ) -> Result<Self, Error> {
         let mut extraneous = Self::default();
         let mut spellings = OtherSpellings::new(directory);
         for (path, finished) in earlier.iter().rev() {
@@ -58,7 +64,8 @@ impl Extraneous {
                 None => {}
             }
         }
-        extraneous
+        keep_only_copies(&mut extraneous.files, directory, earlier, &listings.names, journal)?;
+        Ok(extraneous)
     }
 
     /// Returns the number of files.
@@ -136,7 +143,7 @@ fn may_be_copy_of_entry_without_file(path: &str, listings: &FinalListings) -> bo
 /// Returns whether the listed entry at `path` is a directory, if that is known, or `None` if there is no such entry.
 fn kind_of(path: &str, listings: &FinalListings) -> Option<Option<bool>> {
     let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
-    listings.names.get(parent)?.get(name).copied()
+    Some(listings.names.get(parent)?.get(name)?.is_directory)
 }
 
 /// Removes the suffix of a name that several entries share, `~` and 8 or 32 hexadecimal digits, from the end of a path.
@@ -181,7 +188,7 @@ impl<'d> OtherSpellings<'d> {
         &mut self,
         parent: &str,
         is_ascii: bool,
-        entries: &HashMap<String, Option<bool>>,
+        entries: &HashMap<String, ListedName>,
     ) -> Option<&HashSet<String>> {
         let directory = self.directory;
         let names = self.folded.entry((parent.to_owned(), is_ascii)).or_insert_with(|| {
@@ -197,22 +204,28 @@ impl<'d> OtherSpellings<'d> {
 /// Returns `true` if a listed parent directory of the path does not contain it. Below a directory that was not listed,
 /// every path may still exist on the server.
 pub(super) fn is_extraneous(path: &str, is_directory: bool, listed: &ListedNames) -> bool {
-    let mut parent = String::new();
-    let mut names = path.split('/').peekable();
-    while let Some(name) = names.next() {
-        let Some(entries) = listed.get(&parent) else { return false };
+    unlisted_parent(path, is_directory, listed).is_some()
+}
+
+/// Returns the first parent directory of the path that was listed and does not contain it.
+pub(super) fn unlisted_parent<'p>(
+    path: &'p str,
+    is_directory: bool,
+    listed: &ListedNames,
+) -> Option<&'p str> {
+    for end in path.match_indices('/').map(|(end, _)| end).chain([path.len()]) {
+        let (parent, name) = path[..end].rsplit_once('/').unwrap_or(("", &path[..end]));
+        let entries = listed.get(parent)?;
         // A directory that is now a file on the server is extraneous, and so is a file that is now a directory.
-        let must_be_directory = is_directory || names.peek().is_some();
-        match entries.get(name) {
-            Some(kind) if kind.is_none_or(|is_directory| is_directory == must_be_directory) => {}
-            _ => return true,
+        let must_be_directory = is_directory || end < path.len();
+        let is_listed = entries.get(name).is_some_and(|entry| {
+            entry.is_directory.is_none_or(|is_directory| is_directory == must_be_directory)
+        });
+        if !is_listed {
+            return Some(parent);
         }
-        if !parent.is_empty() {
-            parent.push('/');
-        }
-        parent.push_str(name);
     }
-    false
+    None
 }
 
 /// Returns `true` if the path is inside the mirror. A manipulated journal could contain other paths.
@@ -249,15 +262,13 @@ pub(super) fn remove_empty_parents(directory: &Path, path: &str, listed: &Listed
 
 #[cfg(test)]
 mod tests {
-    use fetch_url::mirror::Journal;
-
     use super::*;
 
     /// Names that end with a slash are directories; the kind of names that end with a question mark is unknown.
     fn listed(directories: &[(&str, &[&str])]) -> ListedNames {
         let of = |name: &&str| {
-            let kind = (!name.ends_with('?')).then_some(name.ends_with('/'));
-            (name.trim_end_matches(['/', '?']).to_owned(), kind)
+            let is_directory = (!name.ends_with('?')).then_some(name.ends_with('/'));
+            (name.trim_end_matches(['/', '?']).to_owned(), ListedName { is_directory, url: 0 })
         };
         directories.iter().map(|(path, all)| ((*path).to_owned(), all.iter().map(of).collect())).collect()
     }
@@ -265,7 +276,8 @@ mod tests {
     fn find(directory: &Path, journal: &mut Journal, listed: &ListedNames) -> Extraneous {
         let listings =
             FinalListings { names: listed.clone(), failed: BTreeSet::new(), ..FinalListings::default() };
-        Extraneous::find(directory, &journal.finished().expect("lines"), &listings)
+        let earlier = journal.finished().expect("lines");
+        Extraneous::find(directory, &earlier, &listings, journal).expect("the journal")
     }
 
     #[test]

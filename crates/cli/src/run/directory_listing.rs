@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use fetch_url::ftp::{FtpListing, FtpOptions};
-use fetch_url::mirror::{Classified, DirEntry, DirectoryListing, Finished};
+use fetch_url::mirror::{Classified, DirEntry, DirectoryListing, Finished, ListedName};
 use fetch_url::url::Url;
 use fetch_url::{Code, Error, Phase};
 
@@ -62,7 +62,7 @@ pub(super) const fn why_untrusted(is_complete: bool, classified: &Classified) ->
 pub(super) fn is_unlisted_earlier_entry(
     directory: &str,
     name: &str,
-    listed: &HashMap<String, Option<bool>>,
+    listed: &HashMap<String, ListedName>,
     earlier: &BTreeMap<String, Finished>,
 ) -> bool {
     let path = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };

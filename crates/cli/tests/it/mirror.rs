@@ -23,6 +23,7 @@ mod own_pages;
 mod page_requisites;
 mod passwords;
 mod planted_files;
+mod renamed_entries;
 mod reports;
 mod second_run;
 mod slashless_directories;

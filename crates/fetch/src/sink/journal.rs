@@ -14,7 +14,7 @@ mod line;
 mod line_hasher;
 mod lines;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
@@ -301,6 +301,23 @@ impl Journal {
         Ok(finished)
     }
 
+    /// Writes all lines and returns the source in the last line of each of `paths` that is recorded.
+    ///
+    /// # Errors
+    /// [`Code::SinkFailed`] if the journal cannot be written or read.
+    pub fn sources(&mut self, paths: &HashSet<&str>) -> Result<HashMap<String, String>, Error> {
+        self.flush()?;
+        let (mut sources, mut lines) = (HashMap::new(), Lines::new(&self.file));
+        while let Some(line) = lines.next().map_err(|error| self.failed(error))? {
+            if let Some(Entry { path, source, .. }) =
+                Entry::from_line(&line).filter(|entry| paths.contains(entry.path))
+            {
+                sources.insert(path.to_owned(), source.to_owned());
+            }
+        }
+        Ok(sources)
+    }
+
     fn failed(&self, error: io::Error) -> Error {
         Error::io(Code::SinkFailed, Phase::Deliver, &self.path.display().to_string(), error)
     }
@@ -444,6 +461,11 @@ mod tests {
             journal.contains_source("a", "s", &metadata) && !journal.contains_source("a", "t", &metadata)
         );
         assert!(journal.finished().expect("files")["a"].is_unchanged(&metadata));
+        let paths = HashSet::from(["a", "b"]);
+        assert_eq!(
+            journal.sources(&paths).expect("sources"),
+            HashMap::from([("a".to_owned(), "s".to_owned())])
+        );
         fs::write(&file, "12").expect("a file");
         assert!(!has(&journal, directory.path(), "a"), "the file is another one");
         drop(journal);

@@ -25,6 +25,15 @@ pub(super) fn resource_identity(url: &Url<'_>) -> u128 {
     digest_of(text.as_bytes())
 }
 
+/// Returns a digest that is equal for all URLs of one resource, with or without login and final slash.
+pub fn url_identity(url: &Url<'_>) -> u64 {
+    let identity = match url {
+        Url::Gopher(_) => resource_identity(url),
+        url => digest_of(url.clone().with_user_info(None).to_string().trim_end_matches('/').as_bytes()),
+    };
+    (identity >> 64) as u64
+}
+
 /// Returns `true` if two URLs name the same directory. Logins, final slashes and the spelling of HTTP paths are ignored; any
 /// two news URLs count as the same directory.
 pub(crate) fn is_same_directory(one: &Url<'_>, other: &Url<'_>) -> bool {

@@ -3,6 +3,7 @@
 use std::cell::{Ref, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use fetch_url::mirror::ListedName;
 use fetch_url::{Code, Error};
 
 use crate::run::delete_extraneous::{FinalListings, ListedNames};
@@ -29,18 +30,18 @@ pub(super) struct CompleteListings {
 }
 
 impl CompleteListings {
-    /// Adds the names of a directory, and whether they are directories, if known.
+    /// Adds the names of a directory.
     /// `in_other_menus` are the names of items that another gopher menu has listed before.
     pub(super) fn add(
         &self,
         directory: &str,
-        mut names: HashMap<String, Option<bool>>,
+        mut names: HashMap<String, ListedName>,
         in_other_menus: HashSet<String>,
     ) {
         for name in in_other_menus {
             let path = if directory.is_empty() { name.clone() } else { format!("{directory}/{name}") };
             self.in_other_menus.borrow_mut().insert(path);
-            names.insert(name, None);
+            names.insert(name, ListedName { is_directory: None, url: 0 });
         }
         self.names.borrow_mut().insert(directory.to_owned(), names);
     }
@@ -53,8 +54,8 @@ impl CompleteListings {
     /// Sets the kind of a listed entry to the result of `kind_of`, which gets the present kind.
     pub(super) fn set_kind(&self, path: &str, kind_of: impl FnOnce(Option<bool>) -> Option<bool>) {
         let (parent, name) = split(path);
-        if let Some(kind) = self.names.borrow_mut().get_mut(parent).and_then(|names| names.get_mut(name)) {
-            *kind = kind_of(*kind);
+        if let Some(entry) = self.names.borrow_mut().get_mut(parent).and_then(|names| names.get_mut(name)) {
+            entry.is_directory = kind_of(entry.is_directory);
         }
     }
 
@@ -118,11 +119,15 @@ mod tests {
         for directory in ["", "d"] {
             listings.add(
                 directory,
-                HashMap::from([("a".to_owned(), None), ("b".to_owned(), Some(true))]),
+                HashMap::from([listed("a", None), listed("b", Some(true))]),
                 HashSet::new(),
             );
         }
         listings
+    }
+
+    fn listed(name: &str, is_directory: Option<bool>) -> (String, ListedName) {
+        (name.to_owned(), ListedName { is_directory, url: 0 })
     }
 
     fn error(code: Code) -> Error {
@@ -179,7 +184,7 @@ mod tests {
         let listings = listings();
         listings.confirm("d/a");
         listings.add_failure("d/b", false, &error(Code::NotFound));
-        assert_eq!(listings.names()["d"]["b"], None);
+        assert_eq!(listings.names()["d"]["b"].is_directory, None);
     }
 
     #[test]
@@ -189,7 +194,7 @@ mod tests {
         listings.set_kind("d/b", |_| None);
         listings.set_kind("d/c", |_| Some(true));
         let names = listings.names();
-        assert_eq!(names["d"], HashMap::from([("a".to_owned(), Some(true)), ("b".to_owned(), None)]));
+        assert_eq!(names["d"], HashMap::from([listed("a", Some(true)), listed("b", None)]));
     }
 
     fn owned(texts: &[&str]) -> Vec<String> {

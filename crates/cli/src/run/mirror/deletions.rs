@@ -25,7 +25,8 @@ impl MirrorWalker {
         let (listings, url_prefix) = (self.take_listings(run, job), job.url_prefix());
         let names = &listings.names;
         let earlier = journal.journal().borrow_mut().finished()?;
-        let mut extraneous = Extraneous::find(&job.directory, &earlier, &listings);
+        let mut extraneous =
+            Extraneous::find(&job.directory, &earlier, &listings, &mut journal.journal().borrow_mut())?;
         let remaining = || extraneous.count_remaining(&job.directory, &earlier);
         let is_permitted = self.deletion_limit.permits(extraneous.count(), remaining);
         // A dry run shows also the files that exceed the limit.

@@ -17,14 +17,14 @@ use crate::support::{
 use fetch_url_tests::{FtpConfig, FtpServer, HttpResponse, HttpServer};
 
 /// An HTTP server whose replies a test can replace; every other path is a file with the content `1`.
-struct Site {
+pub(super) struct Site {
     server: HttpServer,
     pages: Arc<Mutex<BTreeMap<String, HttpResponse>>>,
 }
 
 impl Site {
     /// Starts the server with the files `a`, `b`, `one/x` and `two/y` below `/d/`.
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let pages: Arc<Mutex<BTreeMap<String, HttpResponse>>> = Arc::default();
         let replies = pages.clone();
         let server = HttpServer::start(move |request| {
@@ -45,11 +45,11 @@ impl Site {
         site
     }
 
-    fn set_reply(&self, path: &str, reply: HttpResponse) {
+    pub(super) fn set_reply(&self, path: &str, reply: HttpResponse) {
         self.pages.lock().expect("a lock").insert(path.into(), reply);
     }
 
-    fn run_mirror(&self, target: &Path, options: &str) -> RunResult {
+    pub(super) fn run_mirror(&self, target: &Path, options: &str) -> RunResult {
         run_fetch_url(self.arguments(target, options))
     }
 
