@@ -10,6 +10,7 @@ mod folding_probe;
 mod glob;
 mod identity;
 mod kind;
+mod listed_name;
 mod menu_items;
 mod names;
 mod page_links;
@@ -33,6 +34,7 @@ pub use self::identity::url_identity;
 use self::identity::{IdentitySet, is_news, resource_identity};
 pub(crate) use self::identity::{content_id, content_id_of, is_same_directory};
 pub use self::kind::UncertainKind;
+pub use self::listed_name::ListedName;
 use self::menu_items::{is_error_line, is_form, is_text, is_unfetchable};
 pub use self::names::fold_name;
 use self::names::{Candidate, Properties, make_names_unique, server_file_name, url_base};
@@ -88,15 +90,6 @@ pub struct Classified {
     pub has_unchecked_names: bool,
     /// [`Code::LimitReached`] if there were more entries than allowed; the error of [`Tree::with_folding_probe`].
     pub error: Option<Error>,
-}
-
-/// The entry of a listing that has a local name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListedName {
-    /// `true` for a directory; `None` if that is unknown, because a file of an index page may be a directory.
-    pub is_directory: Option<bool>,
-    /// The [`url_identity`] of its URL.
-    pub url: u64,
 }
 
 /// A file of the tree.

@@ -7,9 +7,7 @@ use std::path::Path;
 
 use fetch_url::Error;
 use fetch_url::internal::fold_name;
-use fetch_url::mirror::{DirHandle, Finished, Journal, ListedName};
-
-use super::renamed_entries::keep_only_copies;
+use fetch_url::mirror::{DirHandle, Finished, ListedName};
 
 /// The names in completely listed directories.
 pub(super) type ListedNames = HashMap<String, HashMap<String, ListedName>>;
@@ -37,15 +35,11 @@ pub(super) struct Extraneous {
 
 impl Extraneous {
     /// Finds the extraneous files among `earlier`, those of the journal.
-    ///
-    /// # Errors
-    /// The journal cannot be read.
     pub(super) fn find(
         directory: &Path,
         earlier: &BTreeMap<String, Finished>,
         listings: &FinalListings,
-        journal: &mut Journal,
-    ) -> Result<Self, Error> {
+    ) -> Self {
         let mut extraneous = Self::default();
         let mut spellings = OtherSpellings::new(directory);
         for (path, finished) in earlier.iter().rev() {
@@ -64,8 +58,17 @@ impl Extraneous {
                 None => {}
             }
         }
-        keep_only_copies(&mut extraneous.files, directory, earlier, &listings.names, journal)?;
-        Ok(extraneous)
+        extraneous
+    }
+
+    /// Returns the paths of the files.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|(path, _)| &**path)
+    }
+
+    /// Removes the files that are to be kept.
+    pub(super) fn keep(&mut self, kept: &HashSet<String>) {
+        self.files.retain(|(path, _)| !kept.contains(path));
     }
 
     /// Returns the number of files.
@@ -262,6 +265,8 @@ pub(super) fn remove_empty_parents(directory: &Path, path: &str, listed: &Listed
 
 #[cfg(test)]
 mod tests {
+    use fetch_url::mirror::Journal;
+
     use super::*;
 
     /// Names that end with a slash are directories; the kind of names that end with a question mark is unknown.
@@ -276,8 +281,7 @@ mod tests {
     fn find(directory: &Path, journal: &mut Journal, listed: &ListedNames) -> Extraneous {
         let listings =
             FinalListings { names: listed.clone(), failed: BTreeSet::new(), ..FinalListings::default() };
-        let earlier = journal.finished().expect("lines");
-        Extraneous::find(directory, &earlier, &listings, journal).expect("the journal")
+        Extraneous::find(directory, &journal.finished().expect("lines"), &listings)
     }
 
     #[test]

@@ -23,35 +23,37 @@ enum Fate {
     Listed(String),
 }
 
-/// Removes from `files` those whose entries are still listed, under another local name, and have no other copy.
-/// `earlier` are all files of the journal.
+/// Returns those of `paths` whose entries are still listed, under another local name, and have no other copy. The files at
+/// `paths` are no longer listed; `earlier` are all files of the journal.
 ///
 /// # Errors
 /// Those of [`Journal::sources`].
-pub(super) fn keep_only_copies(
-    files: &mut Vec<(String, Finished)>,
+pub(super) fn only_copies<'p>(
+    paths: impl Iterator<Item = &'p str>,
     directory: &Path,
     earlier: &BTreeMap<String, Finished>,
     listed: &ListedNames,
     journal: &mut Journal,
-) -> Result<(), Error> {
-    if files.is_empty() {
-        return Ok(());
+) -> Result<HashSet<String>, Error> {
+    let paths: HashSet<&str> = paths.collect();
+    if paths.is_empty() {
+        return Ok(HashSet::new());
     }
-    let sources = journal.sources(&files.iter().map(|(path, _)| &**path).collect())?;
+    let sources = journal.sources(&paths)?;
     let mut entries = EntriesByUrl::new(listed);
-    let fates = sources.iter().map(|(path, source)| (path.clone(), entries.fate(path, source)));
-    let fates: HashMap<String, Fate> = fates.collect();
-    let copies: HashSet<&str> = fates.values().filter_map(Fate::path).collect();
-    let copies = if copies.is_empty() { HashMap::new() } else { journal.sources(&copies)? };
-    files.retain(|(path, _)| match fates.get(path) {
-        Some(Fate::Unknown) => false,
-        Some(Fate::Listed(copy)) => {
-            is_same_url(copies.get(copy), sources.get(path)) && is_unchanged(directory, copy, earlier)
-        }
-        Some(Fate::Gone) | None => true,
+    let fates = sources.iter().map(|(path, source)| (path, entries.fate(path, source)));
+    let fates: HashMap<&String, Fate> = fates.collect();
+    let others: HashSet<&str> = fates.values().filter_map(Fate::path).collect();
+    let others = if others.is_empty() { HashMap::new() } else { journal.sources(&others)? };
+    let has_other_copy = |path: &String, other: &String| {
+        is_same_url(others.get(other), sources.get(path)) && is_unchanged(directory, other, earlier)
+    };
+    let kept = fates.iter().filter(|(path, fate)| match fate {
+        Fate::Gone => false,
+        Fate::Unknown => true,
+        Fate::Listed(other) => !has_other_copy(path, other),
     });
-    Ok(())
+    Ok(kept.map(|(path, _)| (*path).clone()).collect())
 }
 
 impl Fate {

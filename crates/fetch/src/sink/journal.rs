@@ -14,7 +14,7 @@ mod line;
 mod line_hasher;
 mod lines;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
@@ -283,41 +283,6 @@ impl Journal {
         let _ = fs::remove_file(&self.path);
     }
 
-    /// Writes all lines and returns all finished files by path.
-    ///
-    /// # Errors
-    /// [`Code::SinkFailed`] if the journal cannot be written or read.
-    pub fn finished(&mut self) -> Result<BTreeMap<String, Finished>, Error> {
-        self.flush()?;
-        let (mut finished, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
-        while let Some(line) = lines.next().map_err(|error| self.failed(error))? {
-            if let Some(Entry { path, size, modified, .. }) = Entry::from_line(&line) {
-                match finished.get_mut(path) {
-                    Some(file) => Finished::add(file, (size, modified)),
-                    None => drop(finished.insert(path.to_owned(), Finished::new((size, modified)))),
-                }
-            }
-        }
-        Ok(finished)
-    }
-
-    /// Writes all lines and returns the source in the last line of each of `paths` that is recorded.
-    ///
-    /// # Errors
-    /// [`Code::SinkFailed`] if the journal cannot be written or read.
-    pub fn sources(&mut self, paths: &HashSet<&str>) -> Result<HashMap<String, String>, Error> {
-        self.flush()?;
-        let (mut sources, mut lines) = (HashMap::new(), Lines::new(&self.file));
-        while let Some(line) = lines.next().map_err(|error| self.failed(error))? {
-            if let Some(Entry { path, source, .. }) =
-                Entry::from_line(&line).filter(|entry| paths.contains(entry.path))
-            {
-                sources.insert(path.to_owned(), source.to_owned());
-            }
-        }
-        Ok(sources)
-    }
-
     fn failed(&self, error: io::Error) -> Error {
         Error::io(Code::SinkFailed, Phase::Deliver, &self.path.display().to_string(), error)
     }
@@ -394,6 +359,7 @@ fn journal_error(path: &Path, detail: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
+    use std::collections::{HashMap, HashSet};
 
     use super::*;
 

@@ -8,6 +8,7 @@ use crate::render;
 use crate::run::context::Run;
 use crate::run::delete_extraneous::{Extraneous, FinalListings};
 use crate::run::delete_leftovers::delete_leftovers;
+use crate::run::renamed_entries::only_copies;
 
 impl MirrorWalker {
     /// Deletes extraneous files and temporary files after all listings.
@@ -25,8 +26,15 @@ impl MirrorWalker {
         let (listings, url_prefix) = (self.take_listings(run, job), job.url_prefix());
         let names = &listings.names;
         let earlier = journal.journal().borrow_mut().finished()?;
-        let mut extraneous =
-            Extraneous::find(&job.directory, &earlier, &listings, &mut journal.journal().borrow_mut())?;
+        let mut extraneous = Extraneous::find(&job.directory, &earlier, &listings);
+        let kept = only_copies(
+            extraneous.paths(),
+            &job.directory,
+            &earlier,
+            names,
+            &mut journal.journal().borrow_mut(),
+        )?;
+        extraneous.keep(&kept);
         let remaining = || extraneous.count_remaining(&job.directory, &earlier);
         let is_permitted = self.deletion_limit.permits(extraneous.count(), remaining);
         // A dry run shows also the files that exceed the limit.

@@ -1,8 +1,12 @@
 //! The versions of a file that a journal records.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::Metadata;
 
-use super::entry::{FileTime, modified};
+use super::Journal;
+use super::entry::{Entry, FileTime, modified};
+use super::lines::Lines;
+use crate::Error;
 
 /// Size and modification time of a file when it was finished.
 pub(super) type Version = (u64, Option<FileTime>);
@@ -34,6 +38,43 @@ impl Finished {
         if earlier != self.last {
             self.earlier.get_or_insert_default().push(earlier);
         }
+    }
+}
+
+impl Journal {
+    /// Writes all lines and returns all finished files by path.
+    ///
+    /// # Errors
+    /// [`Code::SinkFailed`] if the journal cannot be written or read.
+    pub fn finished(&mut self) -> Result<BTreeMap<String, Finished>, Error> {
+        self.flush()?;
+        let (mut finished, mut lines) = (BTreeMap::new(), Lines::new(&self.file));
+        while let Some(line) = lines.next().map_err(|error| self.failed(error))? {
+            if let Some(Entry { path, size, modified, .. }) = Entry::from_line(&line) {
+                match finished.get_mut(path) {
+                    Some(file) => Finished::add(file, (size, modified)),
+                    None => drop(finished.insert(path.to_owned(), Finished::new((size, modified)))),
+                }
+            }
+        }
+        Ok(finished)
+    }
+
+    /// Writes all lines and returns the source in the last line of each of `paths` that is recorded.
+    ///
+    /// # Errors
+    /// [`Code::SinkFailed`] if the journal cannot be written or read.
+    pub fn sources(&mut self, paths: &HashSet<&str>) -> Result<HashMap<String, String>, Error> {
+        self.flush()?;
+        let (mut sources, mut lines) = (HashMap::new(), Lines::new(&self.file));
+        while let Some(line) = lines.next().map_err(|error| self.failed(error))? {
+            if let Some(Entry { path, source, .. }) =
+                Entry::from_line(&line).filter(|entry| paths.contains(entry.path))
+            {
+                sources.insert(path.to_owned(), source.to_owned());
+            }
+        }
+        Ok(sources)
     }
 }
 
