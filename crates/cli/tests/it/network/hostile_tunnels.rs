@@ -208,6 +208,22 @@ fn secret_fields_of_the_response_to_connect_are_masked() {
     }
 }
 
+#[test]
+fn password_that_the_proxy_repeats_is_masked_in_every_spelling() {
+    for spelling in ["Ge%26heim", "Ge&heim", "%47e%26%68eim", "bTpHZSZoZWlt", "bTpHZSZoZWl%74"] {
+        let reply = format!("HTTP/1.1 503 No {spelling}\r\nX-Q: q={spelling}&r=1\r\n\r\n");
+        let (address, _) = start_proxy(replies(&[reply.as_bytes()]));
+        let proxy = format!("http://m:Ge%26heim@{address}");
+        let url = format!("gopher://{NAME}:7000/0x");
+        for options in [&["-v"][..], &["--trace", "-"], &["--events", "-"], &[]] {
+            let arguments = [options, &["-p", "--read-timeout", "5", "-x", &proxy, &url]].concat();
+            let result = run_fetch_url(arguments);
+            let shown = format!("{}{}", result.stdout_text(), result.stderr);
+            assert!(!shown.contains(spelling), "{options:?}: {shown}");
+        }
+    }
+}
+
 /// A reply that is cut at any byte is an error, never an open tunnel.
 #[test]
 fn reply_that_is_cut_at_any_byte_is_an_error() {

@@ -253,7 +253,7 @@ async fn run_handshake(
             }
             Ok(Step::Emit(Event::Sent(line))) => trace::sent(&line),
             Ok(Step::Emit(Event::Received(line))) => {
-                trace::received(&mask_secret_field(mask_login(line, proxy)));
+                trace::received(&mask_secret_field(mask_login(&line, proxy)));
             }
             Ok(Step::Done) => break,
             Ok(_) => return Err(Error::new(Code::Internal, Phase::Proxy, "an unexpected step of a proxy")),

@@ -4,21 +4,20 @@ use bytes::Bytes;
 use fetch_url_core::mask_password;
 use fetch_url_proto::WireError;
 use fetch_url_proto::proxy::{InvalidDestination, Refusal};
-use fetch_url_proto::text::mask_secret;
 
-use crate::credentials::secret::is_secret_field;
+use crate::credentials::masking::mask_secrets;
+use crate::credentials::secret::{SecretBytes, is_secret_field};
 use crate::net::proxy::Proxy;
 use crate::{Code, Error, Hint, Phase};
 
-/// Replaces the password in a text that the proxy has sent, also in the form that was sent to it.
-pub(super) fn mask_login(text: Bytes, proxy: &Proxy) -> Bytes {
-    let Some(login) = &proxy.login else { return text };
-    let password = login.expose_password().unwrap_or_default();
-    let text = mask_secret(&text, password);
-    match proxy.authorization() {
-        Ok(Some(value)) => mask_secret(&text, value.trim_start_matches("Basic ").as_bytes()),
-        _ => text,
-    }
+/// Replaces the password in a text that the proxy has sent, also in the form that was sent to it, in every spelling.
+pub(super) fn mask_login(text: &[u8], proxy: &Proxy) -> Bytes {
+    let password = proxy.login.as_ref().and_then(|login| login.expose_password());
+    let sent = proxy.authorization().ok().flatten();
+    let sent = sent.as_ref().map(|value| value.trim_start_matches("Basic ").as_bytes());
+    let secrets = password.into_iter().chain(sent).filter(|secret| !secret.is_empty());
+    let secrets: Vec<SecretBytes> = secrets.map(|secret| SecretBytes::from(secret.to_vec())).collect();
+    mask_secrets(text, &secrets)
 }
 
 /// Replaces the value of a header field if its name shows that it is secret, and a continued value (RFC 9112 §5.2).
@@ -71,7 +70,7 @@ pub(super) fn refusal_error(refusal: &Refusal, proxy: &Proxy) -> Error {
         Refusal::LoginRequired => (Code::AuthNeeded, "requires a login", String::new()),
         Refusal::LoginRejected => (Code::AuthNeeded, "rejects the login", String::new()),
         Refusal::Status { status, reason } => {
-            let reason = mask_login(reason.clone(), proxy);
+            let reason = mask_login(reason, proxy);
             let reply = format!("{status} {}", String::from_utf8_lossy(&reason)).trim_end().to_owned();
             (status_code(*status), "refuses CONNECT", reply)
         }
