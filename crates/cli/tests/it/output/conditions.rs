@@ -247,6 +247,23 @@ fn status_304_without_condition_is_an_error() {
     assert_ne!(result.exit, 0, "304 without a condition is not an error: {}", result.stderr);
 }
 
+/// Another server gets no header fields and no ETag of the user.
+#[test]
+fn status_304_without_condition_is_an_error_after_a_redirect_to_another_server() {
+    let other = http_server(|_| HttpResponse::new(304));
+    let target = other.url("/b");
+    let server = http_server(move |_| HttpResponse::new(302).header("Location", target.clone()));
+    let directory = prepare_directory();
+    fs::write(directory.path().join("tag"), "\"v\"\n").expect("a file");
+    for condition in [["-H", "If-None-Match: \"v\""], ["--etag-compare", "tag"]] {
+        let url = server.url("/");
+        let arguments = [&condition[..], &["-L", "-o", "new", &url]].concat();
+        run_fetch_url_in(directory.path(), arguments).assert_exit(8);
+        assert!(!directory.path().join("new").exists());
+    }
+    assert!(other.requests().iter().all(|request| request.header("if-none-match").is_none()));
+}
+
 #[test]
 fn invalid_dates_exit_with_2() {
     let server = http_server(ignore_conditions);
