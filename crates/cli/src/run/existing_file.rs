@@ -44,8 +44,12 @@ pub(super) fn length(path: &Path, transfer: &Transfer, run: &Run) -> u64 {
     if !run.options.resume || is_known_otherwise || transfer.lease.is_some() || transfer.replaces_file {
         return 0;
     }
-    let metadata = path.symlink_metadata().ok().filter(Metadata::is_file);
-    metadata.map_or(0, |metadata| metadata.len())
+    file_length(path)
+}
+
+/// Returns the number of bytes of the regular file at `path`, or 0.
+fn file_length(path: &Path) -> u64 {
+    path.symlink_metadata().ok().filter(Metadata::is_file).map_or(0, |metadata| metadata.len())
 }
 
 /// Returns the output and the resume data of a partial download, or of an existing file that is the start of the object.
@@ -169,7 +173,8 @@ pub(super) fn check_content(
     transfer: &Transfer,
     run: &Run,
 ) -> Result<(), Error> {
-    match path.filter(|path| matches!(meta.status, Some(204 | 205)) && length(path, transfer, run) > 0) {
+    let keeps_file = run.options.resume && transfer.entry.is_none() && matches!(meta.status, Some(204 | 205));
+    match path.filter(|path| keeps_file && file_length(path) > 0) {
         Some(path) => {
             let detail = format!("the response has no content, and {} is kept", path.display());
             Err(Error::new(Code::RangeRefused, Phase::Reply, detail).with_url(&meta.url))

@@ -88,6 +88,27 @@ fn response_without_content_does_not_replace_a_file_that_was_compared() {
     }
 }
 
+/// With a condition or a journal, the file is not compared.
+#[test]
+fn response_without_content_does_not_replace_a_file_that_was_not_compared() {
+    let server = http_server(|_| HttpResponse::new(204));
+    let (dir, url) = (temp_dir(), server.url("/file"));
+    for (name, text) in
+        [("tag", "\"v\"\n".to_owned()), ("list", format!("{url}\n")), ("file", "mine".to_owned())]
+    {
+        fs::write(dir.path().join(name), text).expect("a file");
+    }
+    for options in [
+        &["-z", "file", "-o", "file", &*url][..],
+        &["--etag-compare", "tag", "-o", "file", &url],
+        &["-H", "If-None-Match: \"v\"", "-o", "file", &url],
+        &["--input-file", "list"],
+    ] {
+        run_fetch_url_in(dir.path(), [&["-C", "-"], options].concat()).assert_exit(33);
+        assert_eq!(read_text_file(dir.path(), "file"), "mine", "{options:?}");
+    }
+}
+
 #[test]
 fn start_of_the_object_is_kept_after_64_kib_are_compared() {
     for kept in [1, 63, 64, 64 * 1024 + 1, 200_000] {
