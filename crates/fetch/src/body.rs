@@ -89,9 +89,13 @@ impl Body {
 
     /// Creates a body from bytes in memory.
     pub fn from_bytes(bytes: impl Into<Bytes>) -> Self {
-        let bytes = bytes.into();
+        Self::from_received_bytes(bytes.into(), Proof::Proven("its length"))
+    }
+
+    /// Creates a body from bytes in memory. `proof` states how their end was proven when they were received.
+    pub(crate) fn from_received_bytes(bytes: Bytes, proof: Proof) -> Self {
         let length = bytes.len() as u64;
-        Self::from_source(BytesSource(Some(bytes)), Some(length), Proof::Proven("its length"))
+        Self::from_source(BytesSource(Some(bytes)), Some(length), proof)
     }
 
     /// Creates a body from `length` bytes of an open regular file, starting at its current position.

@@ -38,13 +38,15 @@ pub(crate) struct OtherLinks {
     pub(crate) counts: OtherLinkCounts,
 }
 
-/// An HTML page that is not a listing, with its size and validator.
+/// An HTML page that is not a listing.
 #[derive(Debug)]
 pub(crate) struct KeptPage {
     pub(crate) content: Bytes,
     /// The size in bytes that the server reported.
     pub(crate) size: Option<u64>,
     pub(crate) validator: Option<Validator>,
+    /// How it is known that the page is complete.
+    pub(crate) proof: Proof,
 }
 
 impl Listing {

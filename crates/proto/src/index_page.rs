@@ -34,6 +34,8 @@ use stray_text::{StrayText, is_link_text};
 use crate::html_tokens::{HtmlTokens, text_of};
 use crate::{Entry, OtherLinkCounts};
 
+pub use self::pagination::is_field_of_several_pages;
+
 /// Text that identifies an index page without links, in lower case.
 const TITLES: [&str; 2] = ["index of", "directory listing"];
 

@@ -91,6 +91,7 @@ mod html_tokens;
 pub mod http_date;
 #[cfg(feature = "html")]
 mod index_page;
+mod link_field;
 mod listing_counts;
 mod machine;
 pub mod metalink;
@@ -111,7 +112,8 @@ mod wire_error;
 pub use entry::{Details, Entry, EntryKind, Head, OtherLinkCounts};
 pub use forbidden::{ForbiddenByte, ForbiddenSet};
 #[cfg(feature = "html")]
-pub use index_page::IndexPage;
+pub use index_page::{IndexPage, is_field_of_several_pages};
+pub use link_field::{FieldLink, field_links};
 pub use listing_counts::ListingCounts;
 pub use machine::{Event, Machine, Step};
 #[cfg(feature = "html")]

@@ -46,12 +46,15 @@ pub struct OrdinaryPage {
     pub meta: Meta,
     /// The content of the page.
     pub content: Bytes,
+    /// How it is known that the page is complete.
+    pub proof: Proof,
 }
 
 impl OrdinaryPage {
     /// Returns the page as a response with its body in memory.
     pub fn to_response(&self) -> Response {
-        Response::new(self.meta.clone(), Content::Body(Body::from_bytes(self.content.clone())))
+        let body = Body::from_received_bytes(self.content.clone(), self.proof);
+        Response::new(self.meta.clone(), Content::Body(body))
     }
 }
 
@@ -147,7 +150,8 @@ fn finished_listing(
     if let Some(page) = listing.kept_page() {
         let mut page_meta = meta.clone();
         (page_meta.head.size, page_meta.validator) = (page.size, page.validator.clone());
-        let ordinary_page = Some(OrdinaryPage { meta: page_meta, content: page.content.clone() });
+        let content = page.content.clone();
+        let ordinary_page = Some(OrdinaryPage { meta: page_meta, content, proof: page.proof });
         return DirectoryListing {
             meta,
             entries: EntryList::default(),

@@ -8,6 +8,7 @@ use html5gum::emitters::default::Token;
 use super::stray_text::is_link_text;
 use crate::ListingCounts;
 use crate::html_tokens::text_of;
+use crate::link_field::field_links;
 
 /// The maximum number of bytes of the text of a link or button that is compared.
 const MAX_LABEL_BYTES: usize = 64;
@@ -256,6 +257,18 @@ fn is_page_label(text: &str) -> bool {
         || has(&DIRECTIONS)
         || has(&["page", "pages"]) && words().any(is_digits)
         || has(&["all"]) && has(&["show", "see", "view"])
+}
+
+/// Returns `true` if a header field of an index page says that it is one of several pages of a listing: `Link` with the
+/// relation `next` or `prev` (RFC 8288), `Refresh` with a URL.
+pub fn is_field_of_several_pages(name: &str, value: &[u8]) -> bool {
+    let value = String::from_utf8_lossy(value);
+    match name {
+        _ if name.eq_ignore_ascii_case("link") => {
+            field_links(&value).any(|link| link.has_relation("next") || link.has_relation("prev"))
+        }
+        _ => name.eq_ignore_ascii_case("refresh") && has_target(&value),
+    }
 }
 
 /// Returns `true` if the value of a refresh has a URL after the time: `0; url=x`, `0;?p=2`.

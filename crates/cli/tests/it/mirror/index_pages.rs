@@ -537,3 +537,25 @@ fn index_page_that_is_compressed_unasked_is_decoded() {
         }
     }
 }
+
+#[test]
+fn listing_whose_header_fields_name_other_pages_deletes_nothing() {
+    for (name, value, is_deleted) in [
+        ("Link", "</d/?page=2>; rel=\"next\"", false),
+        ("Refresh", "0; url=/d/?page=2", false),
+        ("Link", "</style.css>; rel=preload", true),
+    ] {
+        let (site, dir) = (Site::new(), temp_dir());
+        let page = |entries: &[(&str, &str)]| html_reply(nginx_index_html(entries));
+        site.pages.lock().expect("a lock").insert("/d/".to_owned(), page(&[("a", "1"), ("b", "1")]));
+        for path in ["/d/a", "/d/b"] {
+            site.files.lock().expect("a lock").insert(path.to_owned(), "1");
+        }
+        run_mirror(&site.server.url("/d/"), dir.path(), "").assert_exit(0);
+        let part = page(&[("a", "1")]).header(name, value);
+        site.pages.lock().expect("a lock").insert("/d/".to_owned(), part);
+        let result = run_mirror(&site.server.url("/d/"), dir.path(), "--delete");
+        assert_eq!(list_files(dir.path()).len(), if is_deleted { 1 } else { 2 }, "{name} {value}");
+        assert_eq!(result.stderr.contains("keeps all files"), !is_deleted, "{}", result.stderr);
+    }
+}

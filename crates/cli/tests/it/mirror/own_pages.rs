@@ -47,6 +47,28 @@ fn summary(result: &RunResult) -> Value {
     serde_json::from_str(text.lines().last().expect("a summary")).expect("valid JSON")
 }
 
+/// The page has no length and ends with the connection, so it may be cut.
+#[test]
+fn page_without_a_length_is_assumed_to_be_complete() {
+    for (has_length, options, exit, assumed) in
+        [(true, "--require-complete", 0, 0), (false, "", 0, 1), (false, "--require-complete", 18, 0)]
+    {
+        let server = http_server(move |_| {
+            let page = "<html><body><h1>Welcome";
+            match has_length {
+                true => html_reply(page),
+                false => {
+                    HttpResponse::raw(format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{page}"))
+                }
+            }
+        });
+        let dir = temp_dir();
+        let result = run_mirror(&server.url("/d/"), dir.path(), &format!("--events - {options}"));
+        result.assert_exit(exit);
+        assert_eq!(summary(&result)["assumed"], assumed, "{options}");
+    }
+}
+
 /// Three levels of pages, with a style sheet, images for several resolutions, and a cycle.
 const SITE: [(&str, &str); 9] = [
     (

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fetch_url_core::{parse, resolve_reference};
+use fetch_url_proto::field_links;
 
 use crate::sink::digest::to_hex;
 use crate::{Checksum, Meta};
@@ -24,26 +25,15 @@ pub fn duplicates(meta: &Meta) -> Vec<String> {
     let mut found: Vec<(u32, String)> = Vec::new();
     for value in values {
         let text = String::from_utf8_lossy(value);
-        let mut rest = text.as_ref();
-        while let Some((target, after)) = rest.split_once('<').and_then(|(_, rest)| rest.split_once('>')) {
-            let end = after.find(",<").or_else(|| after.find(", <")).unwrap_or(after.len());
-            let (parameters, next) = after.split_at(end);
-            let parameter = |name: &str| {
-                parameters.split(';').find_map(|parameter| {
-                    let (own, value) = parameter.split_once('=')?;
-                    own.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches('"').to_owned())
-                })
-            };
-            let is_duplicate = parameter("rel").is_some_and(|rel| {
-                rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("duplicate"))
-            });
-            if is_duplicate && found.len() < MAX_DUPLICATES {
-                let priority = parameter("pri").and_then(|text| text.parse().ok()).unwrap_or(LOWEST_PRIORITY);
-                let url = resolve_reference(&base, target);
-                // The error of an invalid URL must not replace that of the first server.
-                found.extend(parse(&url).is_ok().then_some((priority, url.clone())));
+        for link in field_links(&text).filter(|link| link.has_relation("duplicate")) {
+            if found.len() == MAX_DUPLICATES {
+                break;
             }
-            rest = next;
+            let priority =
+                link.parameter("pri").and_then(|text| text.parse().ok()).unwrap_or(LOWEST_PRIORITY);
+            let url = resolve_reference(&base, link.target);
+            // The error of an invalid URL must not replace that of the first server.
+            found.extend(parse(&url).is_ok().then_some((priority, url.clone())));
         }
     }
     found.sort_by_key(|(priority, _)| *priority);

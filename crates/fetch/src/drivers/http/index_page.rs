@@ -6,14 +6,14 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use fetch_url_proto::{Entry, IndexPage};
+use fetch_url_proto::{Entry, IndexPage, is_field_of_several_pages};
 use futures_core::Stream;
 
 use super::options::IndexRule;
 use super::plan::HttpPlan;
 use crate::body::TerminatorCheck;
 use crate::listing::{KeptPage, OtherLinks};
-use crate::{Body, Code, Content, Error, Listing, Phase, Response, Validator};
+use crate::{Body, Code, Content, Error, Listing, Phase, Proof, Response, Validator};
 
 /// Maximum size of an index page, in bytes.
 const MAX_PAGE_SIZE: usize = 32 * 1024 * 1024;
@@ -42,7 +42,8 @@ pub(super) fn index_page_listing(plan: &HttpPlan, response: Response) -> Result<
         rule: plan.options.index_rule,
         kept: kept.clone(),
         other_links: other_links.clone(),
-        size_and_validator: Some((size, validator)),
+        description: Some((size, validator, proof)),
+        has_other_pages: meta.fields.iter().any(|(name, value)| is_field_of_several_pages(name, value)),
         terminator_check: terminator_check.clone(),
     };
     let listing = Listing::new(page).with_terminator_check(proof, terminator_check);
@@ -67,8 +68,10 @@ struct PageEntries {
     kept: Arc<OnceLock<KeptPage>>,
     /// Receives the links that are no entries.
     other_links: Arc<OnceLock<OtherLinks>>,
-    /// The size and validator of the response.
-    size_and_validator: Option<(Option<u64>, Option<Validator>)>,
+    /// The size, validator and proof of the response.
+    description: Option<(Option<u64>, Option<Validator>, Proof)>,
+    /// The header fields name other pages of the listing.
+    has_other_pages: bool,
     /// Records that the page was truncated.
     terminator_check: TerminatorCheck,
 }
@@ -118,9 +121,9 @@ impl PageEntries {
         if page.content.trim_ascii().is_empty() {
             return PageState::Parsing(page);
         }
-        if let Some((size, validator)) = self.size_and_validator.take() {
+        if let Some((size, validator, proof)) = self.description.take() {
             // The page is kept only once, so the cell is empty.
-            let _ = self.kept.set(KeptPage { content: page.content.clone(), size, validator });
+            let _ = self.kept.set(KeptPage { content: page.content.clone(), size, validator, proof });
         }
         PageState::Finished
     }
@@ -165,7 +168,8 @@ impl Stream for PageEntries {
                     Some(None) => {
                         // The page is read to its end only once, so the cell is empty.
                         let _ = self.other_links.set(take_other_links(&mut page.index));
-                        if let Some(missing) = page.index.missing_part() {
+                        let other_pages = self.has_other_pages.then_some("the other pages of the listing");
+                        if let Some(missing) = page.index.missing_part().or(other_pages) {
                             self.terminator_check.set_missing(missing);
                         }
                         return Poll::Ready(no_links_error(&page.index).map(Err));

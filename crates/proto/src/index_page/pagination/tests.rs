@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::IndexPage;
+use crate::{IndexPage, is_field_of_several_pages};
 
 /// Reads a complete page of nginx with the entries `a` and `next`, and with `after` below them.
 fn page_with(after: &str) -> IndexPage {
@@ -73,6 +73,20 @@ fn signs_of_other_pages_show_that_entries_may_be_missing() {
         "<p>Total: <b>120</b> files</p>",
     ] {
         assert_eq!(page_with(after).missing_part(), Some("the other pages of the listing"), "{after}");
+    }
+}
+
+#[test]
+fn header_fields_name_other_pages() {
+    for (name, value, expected) in [
+        ("Link", "</d/?page=2>; rel=\"next\"", true),
+        ("link", "</style.css>; rel=stylesheet, <p1>; rel=\"Prev last\"", true),
+        ("Refresh", "0; url=/d/?page=2", true),
+        ("Link", "</style.css>; rel=stylesheet; title=next", false),
+        ("Refresh", "30", false),
+        ("X-Next", "</d/?page=2>; rel=next", false),
+    ] {
+        assert_eq!(is_field_of_several_pages(name, value.as_bytes()), expected, "{name}: {value}");
     }
 }
 
