@@ -477,3 +477,23 @@ fn public_only_refuses_names_that_only_the_proxy_resolves() {
     }
     assert!(http.requests().is_empty() && socks.tunnels().is_empty() && origin.requests().is_empty());
 }
+
+#[test]
+fn request_of_another_login_or_to_a_closed_connection_is_sent_on_a_new_one_through_a_socks5_proxy() {
+    let (origin, proxy) =
+        (HttpServer::start(|_| HttpResponse::new(200).body("x").then_close()), start_socks5_proxy());
+    let origin = origin.expect("a server");
+    let url = |login: &str| origin.url("/a").replace("http://", &format!("http://{login}@"));
+    let options = ["-sS", "--retry", "0", "-x", &proxy.url()].map(str::to_owned);
+    let urls = [url("a:b"), url("c:d"), url("c:d")];
+    run_fetch_url(options.iter().chain(&urls)).assert_exit(0);
+    assert_eq!(proxy.tunnels().len(), urls.len());
+}
+
+#[test]
+fn http2_with_prior_knowledge_is_sent_through_a_socks5_proxy() {
+    let (origin, proxy) = (start_origin(), start_socks5_proxy());
+    // The server speaks HTTP/1.1 only, so that the preface of HTTP/2 is all that it gets.
+    run_fetch_url(["--http2-prior-knowledge", "--max-time", "5", "-x", &proxy.url(), &origin.url("/a")]);
+    assert_eq!(origin.requests()[0].method, "PRI");
+}

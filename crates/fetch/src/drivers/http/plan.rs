@@ -68,7 +68,9 @@ impl HttpPlan {
     /// removed the field `Accept`, which reqwest would add.
     pub(super) fn needs_own_transport(&self) -> bool {
         let lacks_accept = !self.headers.contains_key(http::header::ACCEPT);
-        lacks_accept || self.options.raw || self.options.ignore_content_length || self.has_own_authority
+        let is_http2 = self.options.version == HttpVersion::Http2PriorKnowledge;
+        let is_exact = self.options.raw || self.options.ignore_content_length;
+        lacks_accept || is_http2 || is_exact || self.has_own_authority
     }
 
     /// Returns `true` if the body is not read: metadata only is requested, or the method is HEAD.

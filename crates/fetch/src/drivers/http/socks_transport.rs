@@ -175,6 +175,8 @@ impl SocksClient {
             .referer(false)
             .no_proxy()
             .proxy(reqwest_proxy(proxy)?)
+            // A kept connection would be shared by the logins of a server, and a request fails if the server closes it.
+            .pool_max_idle_per_host(0)
             .connect_timeout(ctx.deadline.connect_timeout())
             .http1_title_case_headers()
             .http1_max_headers(MAX_HEADERS)
