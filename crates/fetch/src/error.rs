@@ -307,12 +307,14 @@ impl Error {
         )
     }
 
-    /// Returns `true` for an error by which an HTTP server may refuse only the request for the metadata (HEAD): some
-    /// servers answer it with 403 (signed URLs), 404, 405 or 500, or close the connection, but send the object.
+    /// Returns `true` for an error by which a server may refuse only the request for the metadata, but send the object: some
+    /// HTTP servers answer HEAD with 403 (signed URLs), 404, 405 or 500, or close the connection, and some FTP servers
+    /// answer SIZE and MDTM with 550.
     pub fn may_refuse_only_head(&self) -> bool {
-        let is_http = self.url().is_some_and(|url| url.starts_with("http"));
+        let has_scheme = |scheme: &str| self.url().is_some_and(|url| url.starts_with(scheme));
         let is_status = matches!(self.code(), Code::Busy | Code::Denied | Code::HttpError | Code::NotFound);
-        is_http && (is_status && self.reply().is_some() || self.code() == Code::EmptyReply)
+        has_scheme("http") && (is_status && self.reply().is_some() || self.code() == Code::EmptyReply)
+            || has_scheme("ftp") && self.code() == Code::NotFound
     }
 
     /// Returns `true` if the reader of the output has closed its end of the pipe.

@@ -12,6 +12,8 @@ pub struct FileMetadata {
     pub modified: Option<ModifiedTime>,
     /// The first reply that rejected SIZE or MDTM.
     pub rejection: Option<Reply>,
+    /// A reply accepted SIZE or MDTM, but could perhaps not be read.
+    pub is_accepted: bool,
 }
 
 /// A modification time as MDTM returns it.

@@ -358,3 +358,24 @@ fn size_in_reply_150_is_compared_if_size_is_not_known() {
     assert_eq!(fetch_x(&start_server(unstated), "--retry 0").exit, 0);
     assert_complete(&fetch_x(&start_server(test_config().without("SIZE")), ""), "the whole file");
 }
+
+/// Some servers refuse SIZE and MDTM for files that they send.
+#[test]
+fn file_whose_metadata_are_refused_is_fetched_over_one_connection() {
+    let directory = temp_dir();
+    let out = directory.path().join("x");
+    let refused = test_config().answer("SIZE", "550 No\r\n").answer("MDTM", "550 No\r\n");
+    let options = format!("--segments 3 -o {}", out.display());
+    fetch_x(&start_server(refused), &options).assert_exit(0);
+    assert!(fs::read(&out).expect("the file") == pattern_vec(0, SIZE));
+}
+
+/// The size is unknown, but the file exists.
+#[test]
+fn range_of_a_file_of_unknown_size_exits_33_unless_size_and_mdtm_say_that_it_does_not_exist() {
+    for (size, exit) in [("213 many\r\n", 33), ("550 No\r\n", 78)] {
+        let config = test_config().answer("SIZE", size).answer("MDTM", "550 No\r\n");
+        let result = fetch_x(&start_server(config), "-r 10-60");
+        assert_eq!(result.exit, exit, "{size}: {}", result.stderr);
+    }
+}

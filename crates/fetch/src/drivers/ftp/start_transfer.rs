@@ -287,8 +287,7 @@ fn content_without_transfer(
 /// Returns an error if the server replied 550 to SIZE and to MDTM: the file does not exist, or it is a directory.
 fn check_file_exists(connection: &Connection, plan: &FtpPlan) -> Result<(), DriverError> {
     let file = connection.file_metadata();
-    let is_known = file.size.is_some() || file.modified.is_some();
-    let rejection = file.rejection.as_ref().filter(|reply| reply.code == 550 && !is_known);
+    let rejection = file.rejection.as_ref().filter(|reply| reply.code == 550 && !file.is_accepted);
     let (Some(reply), Operation::Stat { name } | Operation::Retrieve { name, .. }) =
         (rejection, &plan.ftp_request.operation)
     else {

@@ -77,8 +77,14 @@ impl Session {
             }
             (Verb::Type, 200) => self.transfer_type = type_argument(command),
             (Verb::Pwd, 257) => self.working_dir.learn_login_dir(&last_line(&reply)),
-            (Verb::Size, 213) => self.metadata.size = file_metadata::parse_size(&last_line(&reply)),
-            (Verb::Mdtm, 213) => self.metadata.modified = ModifiedTime::parse(&last_line(&reply)),
+            (Verb::Size, 213) => {
+                self.metadata.size = file_metadata::parse_size(&last_line(&reply));
+                self.metadata.is_accepted = true;
+            }
+            (Verb::Mdtm, 213) => {
+                self.metadata.modified = ModifiedTime::parse(&last_line(&reply));
+                self.metadata.is_accepted = true;
+            }
             (Verb::Epsv, 229) => {
                 return self.take_data_port(port::parse_epsv_port(&last_line(&reply)), Verb::Epsv, reply);
             }
@@ -94,7 +100,9 @@ impl Session {
             // The login directory is optional.
             (Verb::Pwd, 202 | 400..=599) => {}
             // Without pipelining, any positive reply belongs to this command.
-            (Verb::Size | Verb::Mdtm, 200..=299) if self.pipelining == Pipelining::Off => {}
+            (Verb::Size | Verb::Mdtm, 200..=299) if self.pipelining == Pipelining::Off => {
+                self.metadata.is_accepted = true;
+            }
             (Verb::Size | Verb::Mdtm, 202 | 400..=599) => {
                 self.metadata.rejection.get_or_insert(reply);
             }
