@@ -54,7 +54,11 @@ pub struct Sink {
     check: ObjectCheck,
     /// The number of bytes that will be written, if it is known.
     body_length: Option<u64>,
+    before_rename: Option<RenameHook>,
 }
+
+/// A function of the caller that runs before a complete file gets its final name.
+type RenameHook = Box<dyn FnOnce() -> Result<(), Error> + Send>;
 
 enum Kind {
     File(FileSink),
@@ -64,7 +68,7 @@ enum Kind {
 
 impl Sink {
     const fn new(kind: Kind) -> Self {
-        Self { kind, check: ObjectCheck::new(), body_length: None }
+        Self { kind, check: ObjectCheck::new(), body_length: None, before_rename: None }
     }
 
     /// Returns `true` if the sink writes a file that gets its final name when it is complete.
@@ -122,6 +126,15 @@ impl Sink {
         self
     }
 
+    /// Sets a function that is called when a file is complete, before it gets its final name. If it fails, no file is created
+    /// or replaced. A program that records the version of the file elsewhere removes the record of the old version in it:
+    /// so a process that is killed never leaves a record of another version. It must not block for long.
+    #[must_use]
+    pub fn before_rename(mut self, hook: impl FnOnce() -> Result<(), Error> + Send + 'static) -> Self {
+        self.before_rename = Some(Box::new(hook));
+        self
+    }
+
     /// Sets the number of bytes that will be written, if it is known: the file system must have as much free space.
     pub(crate) const fn with_body_length(mut self, length: Option<u64>) -> Self {
         self.body_length = length;
@@ -159,7 +172,7 @@ impl Sink {
             Kind::Open(file) => TargetKind::Open(file),
             Kind::Writer(writer) => TargetKind::Writer(writer),
         };
-        Ok(Target { kind, check: self.check, digest, written: 0 })
+        Ok(Target { kind, check: self.check, digest, written: 0, before_rename: self.before_rename })
     }
 }
 
@@ -170,6 +183,7 @@ pub(crate) struct Target {
     check: ObjectCheck,
     digest: Option<Box<Digest>>,
     written: u64,
+    before_rename: Option<RenameHook>,
 }
 
 pub(crate) enum TargetKind {
@@ -361,7 +375,10 @@ impl Target {
         let mut file = None;
         match self.kind {
             TargetKind::Part(part) if checked.is_err() => part.discard(),
-            TargetKind::Part(part) => file = part.finish()?,
+            TargetKind::Part(part) => {
+                self.before_rename.map_or(Ok(()), |hook| hook())?;
+                file = part.finish()?;
+            }
             TargetKind::Writer(mut writer) => writer.flush().map_err(failed)?,
             TargetKind::Open(_) => {}
         }

@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use fetch_url::output::Sink;
 use fetch_url::{Code, Error, Meta, Phase};
 
 use super::context::Run;
@@ -36,6 +37,21 @@ fn write_dumped(path: &Path, dumped: &mut Option<File>, text: &[u8]) -> io::Resu
         }
     };
     file.write_all(text)
+}
+
+/// Empties the file of `--etag-save` before the object gets its name: if the process is killed then, or the file cannot be
+/// written, it has no ETag of another version. A file that does not exist is not created, and a FIFO is not opened twice.
+pub(super) fn with_etag_removed(sink: Sink, run: &Run) -> Sink {
+    match run.options.etag_save.clone().filter(|path| !is_stdout(path)) {
+        Some(path) => sink.before_rename(move || match path.is_file() {
+            true => {
+                let opened = open_written(&path, OpenOptions::new().write(true).truncate(true));
+                opened.map(drop).map_err(|error| failed(&path, error))
+            }
+            false => Ok(()),
+        }),
+        None => sink,
+    }
 }
 
 /// Writes the ETag of a saved object to the file of `--etag-save`. Without an ETag, the file is emptied, so that the next

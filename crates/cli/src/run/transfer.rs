@@ -288,7 +288,7 @@ async fn save_response(
         _ => sink,
     };
     let size = transfer.size.filter(|_| is_object && !run.options.include);
-    let sink = size.into_iter().fold(sink, Sink::with_size);
+    let sink = header_files::with_etag_removed(size.into_iter().fold(sink, Sink::with_size), run);
     let is_read_now = run.log.stdout_is_terminal && matches!(transfer.output, Output::Stdout { .. });
     let mut progress = start_progress(run, transfer, report);
     let saved = save(response, sink, &mut progress).await;
@@ -340,6 +340,7 @@ async fn fetch_in_segments(
     report.meta = Some(Box::new(meta));
     let mut progress = start_progress(run, transfer, report);
     let sink = expected.into_iter().fold(Sink::file(file), Sink::with_checksum);
+    let sink = header_files::with_etag_removed(sink, run);
     let saved = segments.save(sink, &mut progress).await;
     report.received = progress.received();
     progress.finish(saved.as_ref().ok().and(report.file.as_deref()).filter(|_| prints_each_file(run)));

@@ -306,6 +306,23 @@ fn file_that_replaces_the_old_one_meanwhile_is_kept() {
     }
 }
 
+#[test]
+fn hook_is_called_before_the_file_gets_its_name_and_its_failure_keeps_the_old_file() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for (fails, expected) in [(true, "old"), (false, "new")] {
+        let path = directory.path().join("x");
+        std::fs::write(&path, "old").expect("a file");
+        let (file, seen) = (FileSink::open(&path, FileOptions::default()).expect("a file"), path.clone());
+        let mut target = begin(Sink::file(file).before_rename(move || {
+            assert_eq!(std::fs::read_to_string(&seen).expect("the file"), "old");
+            if fails { Err(super::failed(std::io::ErrorKind::PermissionDenied.into())) } else { Ok(()) }
+        }));
+        target.write(&["new".into()]).expect("written");
+        assert_eq!(target.finish().is_err(), fails);
+        assert_eq!(std::fs::read_to_string(&path).expect("the file"), expected);
+    }
+}
+
 /// Starts a download of an object that can be resumed.
 fn begin_resumable(path: &std::path::Path) -> Target {
     let mut meta = Meta::new(fetch_url_core::parse("http://h/x").expect("a URL").into_owned().url);

@@ -1,6 +1,7 @@
 //! `-D`, `--etag-save` and `--etag-compare`, and `-T`.
 
 use std::fs;
+use std::process::Command;
 
 use crate::support::curl::run_curl;
 use crate::support::{
@@ -324,4 +325,23 @@ fn etag_is_written_to_standard_output_after_the_object() {
     let result = run_fetch_url_in(dir.path(), ["--etag-save", "-", "-o", "file", &server.url("/x")]);
     assert_eq!(result.assert_exit(0).stdout_text(), "\"v1\"\n");
     assert_eq!(entry_names(dir.path()), ["file"]);
+}
+
+/// The tag of another version would make the next run keep the file.
+#[cfg(target_os = "linux")]
+#[test]
+fn file_is_not_replaced_if_the_etag_of_its_old_version_cannot_be_removed() {
+    let server = http_server(|_| HttpResponse::new(200).header("ETag", "\"new\"").body("new"));
+    for segments in ["1", "2"] {
+        let dir = temp_dir();
+        fs::write(dir.path().join("file"), "old").expect("a file");
+        // Nobody can write to a program that is running.
+        fs::copy("/bin/sleep", dir.path().join("tag")).expect("a program");
+        let mut program = Command::new(dir.path().join("tag")).arg("60").spawn().expect("a process");
+        let options = ["--segments", segments, "--etag-save", "tag", "-o", "file", &server.url("/")];
+        let result = run_fetch_url_in(dir.path(), options);
+        program.kill().and_then(|()| program.wait()).expect("the process");
+        result.assert_exit(23);
+        assert_eq!(fs::read_to_string(dir.path().join("file")).expect("the file"), "old");
+    }
 }
