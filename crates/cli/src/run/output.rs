@@ -221,7 +221,10 @@ fn open_as_suggested(
     let path = directory.join(name);
     make_parent(&path, run)?;
     let path = free_path(path, number, run)?;
-    run.output_paths.check_not_program_file(&path)?;
+    match run.options.keeps_both {
+        true => drop(reserve(&path, number, transfer, run)?),
+        false => run.output_paths.check_not_program_file(&path)?,
+    }
     let file = open_file(&path, transfer, run.options.file_options.no_clobber(true), run)?;
     Ok((path, file))
 }

@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::thread;
+use std::time::Duration;
 
 use crate::support::curl::run_curl;
 use crate::support::{entry_names, http_server, read_text_file, run_fetch_url, run_fetch_url_in, temp_dir};
@@ -290,4 +291,20 @@ fn keep_both_numbers_new_files_as_wget_does() {
         assert_eq!(read_text_file(dir.path(), name), body, "{name}");
     }
     run_fetch_url(["--keep-both", "--no-clobber", &a]).assert_exit(2);
+}
+
+#[test]
+fn parallel_downloads_with_one_suggested_name_get_numbers() {
+    let server = http_server(|request| {
+        HttpResponse::new(200)
+            .header("Content-Disposition", "attachment; filename=same")
+            .body(request.path())
+            .drip(1, Duration::from_millis(20))
+    });
+    let (dir, urls) = (temp_dir(), ["/a", "/b", "/c"].map(|path| server.url(path)));
+    let outputs = urls.iter().flat_map(|url| ["-OJ", url]);
+    run_fetch_url_in(dir.path(), ["-Z", "--keep-both"].into_iter().chain(outputs)).assert_exit(0);
+    let mut bodies = ["same", "same.1", "same.2"].map(|name| read_text_file(dir.path(), name));
+    bodies.sort();
+    assert_eq!(bodies, ["/a", "/b", "/c"]);
 }
