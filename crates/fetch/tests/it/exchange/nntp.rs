@@ -23,7 +23,7 @@ pub(crate) fn check(data: &[u8]) -> bool {
         assert!(allows_password || !has_password, "a password in plaintext");
     }
     let Ok((body, _)) = &finished.result else { return false };
-    let sent = without_cr(&all_sent(&finished));
+    let sent = all_sent(&finished);
     let begins = |at: usize| {
         let line = sent[..at].strip_suffix(b"\n").map(|before| before.rsplit(|byte| *byte == b'\n').next());
         line.flatten().is_some_and(|line| line.starts_with(b"2"))
@@ -33,24 +33,27 @@ pub(crate) fn check(data: &[u8]) -> bool {
     true
 }
 
-fn without_cr(bytes: &[u8]) -> Vec<u8> {
-    bytes.iter().copied().filter(|byte| *byte != b'\r').collect()
-}
-
-/// Returns `true` if `sent`, which has no CR, begins with `text` as a block: a dot at the beginning of a line is doubled,
-/// and a line of one dot follows. A bare LF ends no line. A server may have forgotten to double the dot before another
+/// Returns `true` if `sent` begins with `text` as a block: a dot at the beginning of a line is doubled, and a line of one
+/// dot follows. CRs are not compared; a bare LF ends no line. A server may have forgotten to double the dot before another
 /// byte; it is part of the text then.
 fn is_block_of(mut sent: &[u8], text: &[u8]) -> bool {
     for (at, &byte) in text.iter().enumerate().filter(|(_, byte)| **byte != b'\r') {
         let is_line_start = at == 0 || text[..at].ends_with(b"\r\n");
-        sent = match sent {
+        sent = match without_crs(sent) {
             [b'.', b'.', rest @ ..] if byte == b'.' && is_line_start => rest,
-            [b'.', b'\n', ..] if is_line_start => return false,
+            [b'.', rest @ ..] if is_line_start && without_crs(rest).starts_with(b"\n") => return false,
             [first, rest @ ..] if *first == byte => rest,
             _ => return false,
         };
     }
-    sent.starts_with(b".\n")
+    let end = without_crs(sent).strip_prefix(b".");
+    end.is_some_and(|end| without_crs(end).starts_with(b"\n"))
+}
+
+/// Returns the bytes after the CRs at the start.
+fn without_crs(bytes: &[u8]) -> &[u8] {
+    let start = bytes.iter().position(|byte| *byte != b'\r').unwrap_or(bytes.len());
+    &bytes[start..]
 }
 
 #[test]
@@ -64,6 +67,9 @@ fn block_with_a_dot_that_was_not_doubled_is_its_text() {
         (".\n.\n", ".\r\n", false),
         ("a\n.\n", "a\r\nb\r\n", false),
         ("a\nb\n", "a\r\n", false),
+        // The second dot does not follow the first one.
+        (".\r.\0\r\n.\r\n", ".\r.\0\r\n", true),
+        (".\r\n.\r\n", ".\r\n", false),
     ] {
         assert_eq!(is_block_of(sent.as_bytes(), text.as_bytes()), is_block, "{sent:?} {text:?}");
     }
