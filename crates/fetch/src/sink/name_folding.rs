@@ -74,8 +74,17 @@ impl DirHandle {
             if !self.exists(&other) {
                 return self.exists(name.as_bytes()).then_some(false);
             }
-            let are_two_files = names()?.any(|listed| listed.as_bytes() == other);
-            (!are_two_files).then_some(true)
+            let (mut is_listed, mut is_other_listed) = (false, false);
+            for listed in names()? {
+                is_listed |= listed == name;
+                is_other_listed |= listed.as_bytes() == other;
+            }
+            match (is_listed, is_other_listed) {
+                (true, true) => Some(false),
+                // The file was renamed meanwhile.
+                (false, true) => None,
+                (_, false) => Some(true),
+            }
         })
     }
 
@@ -187,7 +196,10 @@ mod tests {
         create(dir.path(), &["1", "readme"]);
         assert_eq!(handle(dir.path()).entries_fold_names(true), Some(system_folds_case()));
         create(dir.path(), &["README"]);
-        assert_ne!(handle(dir.path()).entries_fold_names(true), Some(!system_folds_case()));
+        assert_eq!(handle(dir.path()).entries_fold_names(true), Some(system_folds_case()));
+        // Only names of which both spellings are files.
+        fs::remove_file(dir.path().join("1")).expect("the file");
+        assert_eq!(handle(dir.path()).entries_fold_names(true), Some(system_folds_case()));
     }
 
     #[test]
