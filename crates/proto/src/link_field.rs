@@ -11,10 +11,16 @@ pub struct FieldLink<'v> {
 impl FieldLink<'_> {
     /// Returns the value of a parameter without its quotes.
     pub fn parameter(&self, name: &str) -> Option<&str> {
-        self.parameters.split(';').find_map(|parameter| {
-            let (own, value) = parameter.split_once('=')?;
-            own.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches('"'))
-        })
+        let mut rest = self.parameters;
+        while !rest.is_empty() {
+            let end = unquoted(rest).find(|(_, byte)| *byte == b';').map_or(rest.len(), |(at, _)| at);
+            let (own, value) = rest[..end].split_once('=').unwrap_or_default();
+            if own.trim().eq_ignore_ascii_case(name) {
+                return Some(value.trim().trim_matches('"'));
+            }
+            rest = rest.get(end + 1..).unwrap_or_default();
+        }
+        None
     }
 
     /// Returns `true` if the link has this relation type.
@@ -29,12 +35,24 @@ pub fn field_links(value: &str) -> impl Iterator<Item = FieldLink<'_>> {
     let mut rest = value;
     std::iter::from_fn(move || {
         let (target, after) = rest.split_once('<').and_then(|(_, rest)| rest.split_once('>'))?;
-        let mut commas = after.match_indices(',').map(|(comma, _)| comma);
-        let is_before_link = |comma: &usize| after[comma + 1..].trim_start().starts_with('<');
-        let end = commas.find(is_before_link).unwrap_or(after.len());
-        let (parameters, next) = after.split_at(end);
+        let is_before_link = |comma: usize| after[comma + 1..].trim_start().starts_with('<');
+        let end = unquoted(after).find(|(at, byte)| *byte == b',' && is_before_link(*at));
+        let (parameters, next) = after.split_at(end.map_or(after.len(), |(comma, _)| comma));
         rest = next;
         Some(FieldLink { target, parameters })
+    })
+}
+
+/// Returns the bytes of a text that are not in quotes (RFC 9110 §5.6.4), and their positions.
+fn unquoted(text: &str) -> impl Iterator<Item = (usize, u8)> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    text.bytes().enumerate().filter(move |(_, byte)| {
+        let was_escaped = is_escaped;
+        is_escaped = is_quoted && *byte == b'\\' && !was_escaped;
+        if *byte == b'"' && !was_escaped {
+            is_quoted = !is_quoted;
+        }
+        !is_quoted
     })
 }
 
@@ -51,5 +69,13 @@ mod tests {
         assert!(!links[0].has_relation("prev") && !links[2].has_relation("next"));
         assert_eq!(links[0].parameter("Pri"), Some("2"));
         assert_eq!(field_links("<unclosed; rel=next").next(), None);
+    }
+
+    #[test]
+    fn separators_in_quotes_are_text() {
+        let value = "</a>; title=\"x; rel=y, <b>; \\\"rel=z\"; rel=next";
+        let links: Vec<_> = field_links(value).collect();
+        assert!(links.len() == 1 && links[0].has_relation("next") && !links[0].has_relation("y"));
+        assert!(field_links("<a>; title=\"unclosed, <b>; rel=next").all(|link| !link.has_relation("next")));
     }
 }

@@ -30,6 +30,8 @@ const PAGE_PARAMETERS: [&str; 15] = [
     "per_page",
     "pagesize",
 ];
+/// The relations of a link to another page of a listing.
+const OTHER_PAGES: [&str; 3] = ["next", "prev", "previous"];
 /// The names of query parameters that only sort a listing, or choose its columns (`F` and `V` of Apache).
 const SORT_PARAMETERS: [&str; 10] =
     ["c", "o", "f", "v", "sort", "order", "sortby", "orderby", "sort_by", "order_by"];
@@ -260,12 +262,12 @@ fn is_page_label(text: &str) -> bool {
 }
 
 /// Returns `true` if a header field of an index page says that it is one of several pages of a listing: `Link` with the
-/// relation `next` or `prev` (RFC 8288), `Refresh` with a URL.
+/// relation `next`, `prev` or `previous` (RFC 8288), `Refresh` with a URL.
 pub fn is_field_of_several_pages(name: &str, value: &[u8]) -> bool {
     let value = String::from_utf8_lossy(value);
     match name {
         _ if name.eq_ignore_ascii_case("link") => {
-            field_links(&value).any(|link| link.has_relation("next") || link.has_relation("prev"))
+            field_links(&value).any(|link| OTHER_PAGES.iter().any(|relation| link.has_relation(relation)))
         }
         _ => name.eq_ignore_ascii_case("refresh") && has_target(&value),
     }
@@ -312,7 +314,7 @@ fn is_label_of_pages(label: &str) -> bool {
 
 /// Returns `true` if the attribute `rel` of a link, in lower case, says that it leads to another page.
 fn is_other_page(rel: &str) -> bool {
-    rel.split_ascii_whitespace().any(|word| matches!(word, "next" | "prev"))
+    rel.split_ascii_whitespace().any(|word| OTHER_PAGES.contains(&word))
 }
 
 /// Returns `true` if the query of the reference chooses a page of a listing that has several: `?page=2`,
