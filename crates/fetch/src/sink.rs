@@ -126,9 +126,8 @@ impl Sink {
         self
     }
 
-    /// Sets a function that is called when a file is complete, before it gets its final name. If it fails, no file is created
-    /// or replaced. A program that records the version of the file elsewhere removes the record of the old version in it:
-    /// so a process that is killed never leaves a record of another version. It must not block for long.
+    /// Sets a function that is called before a complete file gets its final name. If it fails, no file is created or replaced.
+    /// It can remove a record of the old version, so that a killed process leaves no wrong one. It must not block for long.
     #[must_use]
     pub fn before_rename(mut self, hook: impl FnOnce() -> Result<(), Error> + Send + 'static) -> Self {
         self.before_rename = Some(Box::new(hook));
@@ -375,10 +374,7 @@ impl Target {
         let mut file = None;
         match self.kind {
             TargetKind::Part(part) if checked.is_err() => part.discard(),
-            TargetKind::Part(part) => {
-                self.before_rename.map_or(Ok(()), |hook| hook())?;
-                file = part.finish()?;
-            }
+            TargetKind::Part(part) => file = part.finish(self.before_rename)?,
             TargetKind::Writer(mut writer) => writer.flush().map_err(failed)?,
             TargetKind::Open(_) => {}
         }

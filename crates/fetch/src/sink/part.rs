@@ -20,7 +20,7 @@ use super::private::set_mode;
 use super::saved_file::SavedFile;
 use super::state::{self, State};
 use super::writeback::Writeback;
-use super::{failed, unnamed_file};
+use super::{RenameHook, failed, unnamed_file};
 use crate::resume::resource_key;
 use crate::{Code, Error, Meta, Phase};
 
@@ -215,16 +215,20 @@ impl Part {
         self.save_state()
     }
 
-    /// Gives the complete file its final name. Returns its metadata, if they can be read.
-    pub(super) fn finish(mut self: Box<Self>) -> Result<Option<SavedFile>, Error> {
-        self.give_final_name()?;
+    /// Gives the complete file its final name, after a call of `before_rename`. Returns its metadata, if they can be read.
+    pub(super) fn finish(
+        mut self: Box<Self>,
+        before_rename: Option<RenameHook>,
+    ) -> Result<Option<SavedFile>, Error> {
+        self.give_final_name(before_rename)?;
         Ok(SavedFile::of(&self.file).ok())
     }
 
-    fn give_final_name(&mut self) -> Result<(), Error> {
+    fn give_final_name(&mut self, mut before_rename: Option<RenameHook>) -> Result<(), Error> {
         let replaced = self.current_target_metadata();
         self.set_final_metadata(replaced.as_ref())?;
         if self.file_id.is_none() {
+            before_rename.take().map_or(Ok(()), |hook| hook())?;
             match unnamed_file::link(&self.file, &self.paths.target, &self.paths) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     // The file of the other process stays, so there is nothing to resume.
@@ -248,6 +252,8 @@ impl Part {
                 "another process removed the .part file",
             ));
         }
+        self.check_target()?;
+        before_rename.take().map_or(Ok(()), |hook| hook())?;
         // The state file is removed before the rename, so that a killed process never leaves it without its `.part`
         // file.
         if self.may_have_state_file {
@@ -320,15 +326,20 @@ impl Part {
 
     /// Renames the file to its final name. Only the file that had this name from the start is replaced, unless another one
     /// is put there at the moment of the rename.
+    /// Fails if another file was put at the target since the download began.
+    fn check_target(&self) -> Result<(), Error> {
+        match (&self.replaced, self.paths.metadata(&self.paths.target)) {
+            (Some(replaced), Ok(now)) if is_another_file(&now, replaced) => Err(self.target_created_error()),
+            _ => Ok(()),
+        }
+    }
+
     fn rename(&self) -> Result<(), Error> {
         let PartPaths { target, part, .. } = &self.paths;
         let renamed = match &self.replaced {
-            Some(replaced) if !self.options.no_clobber => {
-                // Another file may have been put there meanwhile.
-                match self.paths.metadata(target) {
-                    Ok(now) if is_another_file(&now, replaced) => return Err(self.target_created_error()),
-                    _ => fs::rename(part, target),
-                }
+            Some(_) if !self.options.no_clobber => {
+                self.check_target()?;
+                fs::rename(part, target)
             }
             _ => match renameat_with(CWD, part, CWD, target, RenameFlags::NOREPLACE) {
                 // Not every file system has this operation.
