@@ -64,7 +64,10 @@ pub(super) async fn start(
     report: &mut TransferReport,
 ) -> Result<Option<(Option<FileSink>, Option<Resume>)>, Error> {
     let resume = resume_of(path, file.as_ref(), request, transfer, run);
-    report.has_earlier_start = resume.is_some() && file.as_ref().is_some_and(FileSink::has_earlier_start);
+    // The bytes that `-C OFFSET` keeps are not compared.
+    let is_kept_unseen = run.options.file_options.keep_bytes > 0;
+    let has_earlier_start = || file.as_ref().is_some_and(FileSink::has_earlier_start);
+    report.has_earlier_start = is_kept_unseen || resume.is_some() && has_earlier_start();
     let is_compared = |file: &FileSink| file.kept_bytes() > 0 && run.options.file_options.keep_bytes == 0;
     let Some(path) = path.filter(|_| file.as_ref().is_some_and(is_compared)) else {
         return Ok(Some((file, resume)));
@@ -173,7 +176,9 @@ pub(super) fn check_content(
     transfer: &Transfer,
     run: &Run,
 ) -> Result<(), Error> {
-    let keeps_file = run.options.resume && transfer.entry.is_none() && matches!(meta.status, Some(204 | 205));
+    // Files of a mirror, and complete files of a queue, are replaced.
+    let is_replaced = transfer.entry.is_some() || transfer.lease.is_some();
+    let keeps_file = run.options.resume && !is_replaced && matches!(meta.status, Some(204 | 205));
     match path.filter(|path| keeps_file && file_length(path) > 0) {
         Some(path) => {
             let detail = format!("the response has no content, and {} is kept", path.display());

@@ -255,9 +255,14 @@ fn status_304_without_condition_is_an_error_after_a_redirect_to_another_server()
     let server = http_server(move |_| HttpResponse::new(302).header("Location", target.clone()));
     let directory = prepare_directory();
     fs::write(directory.path().join("tag"), "\"v\"\n").expect("a file");
-    for condition in [["-H", "If-None-Match: \"v\""], ["--etag-compare", "tag"]] {
-        let url = server.url("/");
-        let arguments = [&condition[..], &["-L", "-o", "new", &url]].concat();
+    let (url, other_url) = (server.url("/"), other.url("/"));
+    for (condition, url) in [
+        (&["-H", "If-None-Match: \"v\""][..], &url),
+        (&["--etag-compare", "tag"], &url),
+        // The condition is removed.
+        (&["-z", "2020-01-01", "-H", "If-Modified-Since:"], &other_url),
+    ] {
+        let arguments = [condition, &["-L", "-o", "new", url]].concat();
         run_fetch_url_in(directory.path(), arguments).assert_exit(8);
         assert!(!directory.path().join("new").exists());
     }

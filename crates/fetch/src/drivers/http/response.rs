@@ -3,10 +3,10 @@
 use fetch_url_core::{Url, reference_text};
 use fetch_url_proto::http_date;
 use http::header::{
-    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
-    LOCATION, RANGE, REFERER, TRANSFER_ENCODING,
+    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    IF_UNMODIFIED_SINCE, LAST_MODIFIED, LOCATION, RANGE, REFERER, TRANSFER_ENCODING,
 };
-use http::{HeaderMap, Method, StatusCode, Version};
+use http::{HeaderMap, HeaderName, Method, StatusCode, Version};
 
 use super::content_coding::ContentCoding;
 use super::decoded_body;
@@ -43,9 +43,7 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
             redirect_outcome(plan, response, reply, sets_cookies)
         }
         StatusCode::PARTIAL_CONTENT => partial_response(plan, response, reply).map(Outcome::Response),
-        StatusCode::NOT_MODIFIED | StatusCode::PRECONDITION_FAILED
-            if plan.condition.is_some() || status == StatusCode::NOT_MODIFIED && sends_condition(plan) =>
-        {
+        StatusCode::NOT_MODIFIED | StatusCode::PRECONDITION_FAILED if sends_condition(plan, status) => {
             let meta = response_meta(plan, &response, reply);
             Ok(Outcome::Response(Response::new(meta, Content::Unchanged)))
         }
@@ -82,9 +80,14 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
     }
 }
 
-/// Returns `true` if the request has a condition that is answered with 304. Another server gets no fields of the caller.
-fn sends_condition(plan: &HttpPlan) -> bool {
-    [IF_NONE_MATCH, IF_MODIFIED_SINCE].iter().any(|name| plan.headers.contains_key(name))
+/// Returns `true` if the request has a condition that is answered with this status: 304, or 412 for that of the request's own.
+/// Another server gets no fields of the caller.
+fn sends_condition(plan: &HttpPlan, status: StatusCode) -> bool {
+    let has = |name: HeaderName| plan.headers.contains_key(name);
+    match status {
+        StatusCode::NOT_MODIFIED => has(IF_NONE_MATCH) || has(IF_MODIFIED_SINCE),
+        _ => plan.condition.is_some() && (has(IF_MODIFIED_SINCE) || has(IF_UNMODIFIED_SINCE)),
+    }
 }
 
 /// Converts a response with status 401 without checking it. The driver repeats the request with credentials, so the

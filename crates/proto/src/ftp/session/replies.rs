@@ -101,7 +101,7 @@ impl Session {
             (Verb::Pwd, 202 | 400..=599) => {}
             // Without pipelining, any positive reply belongs to this command.
             (Verb::Size | Verb::Mdtm, 200..=299) if self.pipelining == Pipelining::Off => {
-                self.metadata.is_accepted = true;
+                self.metadata.is_accepted |= reply.code != 202;
             }
             (Verb::Size | Verb::Mdtm, 202 | 400..=599) => {
                 self.metadata.rejection.get_or_insert(reply);
