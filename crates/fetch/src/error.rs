@@ -307,9 +307,8 @@ impl Error {
         )
     }
 
-    /// Returns `true` for an error by which a server may refuse only the request for the metadata, but send the object: some
-    /// HTTP servers answer HEAD with 403 (signed URLs), 404, 405 or 500, or close the connection, and some FTP servers
-    /// answer SIZE and MDTM with 550.
+    /// Returns `true` if a server may refuse only the metadata, but send the object: some HTTP servers answer HEAD with 403
+    /// (signed URLs), 404, 405 or 500, or close the connection, and some FTP servers answer SIZE and MDTM with 550.
     pub fn may_refuse_only_head(&self) -> bool {
         let has_scheme = |scheme: &str| self.url().is_some_and(|url| url.starts_with(scheme));
         let is_status = matches!(self.code(), Code::Busy | Code::Denied | Code::HttpError | Code::NotFound);
@@ -324,11 +323,7 @@ impl Error {
 
     /// Returns the kind of the I/O error that caused this one.
     fn io_kind(&self) -> Option<std::io::ErrorKind> {
-        self.0
-            .source
-            .as_deref()
-            .and_then(|source| source.downcast_ref::<std::io::Error>())
-            .map(std::io::Error::kind)
+        Some(self.0.source.as_deref()?.downcast_ref::<std::io::Error>()?.kind())
     }
 
     /// Marks the error of a request that must not be sent twice as permanent, unless the request cannot have been sent.

@@ -19,7 +19,7 @@ mod page_state;
 mod rules;
 mod slashless;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::num::NonZeroU64;
 
 use fetch_url_core::{GopherUrl, Url, parse};
@@ -84,7 +84,7 @@ pub struct Classified {
     pub names: HashMap<String, ListedName>,
     /// The local names of items that another menu has listed before. An earlier run may have copied them here. Empty unless
     /// [`TreeRules::collects_names`] is set.
-    pub names_in_other_menus: HashSet<String>,
+    pub names_in_other_menus: HashMap<String, ListedName>,
     /// An excluded entry is of unknown kind. It may be an error message in a list of names: only a request can show
     /// that.
     pub has_unchecked_names: bool,
@@ -273,7 +273,7 @@ impl Tree {
             return Err(Skipped::Duplicate);
         }
         if !is_hierarchical(&url) && !self.seen.insert(resource_identity(&url)) {
-            names.in_other_menus.push(name);
+            names.in_other_menus.push((name, ListedName { is_directory: None, url: url_identity(&url) }));
             return Err(Skipped::Duplicate);
         }
         let has_facts = entry.size.is_some() || entry.modified.is_some();
@@ -359,7 +359,7 @@ struct ListingNames {
     seen: IdentitySet,
     /// The local names of items that another menu has listed before, which are copied there. An earlier run may have copied
     /// them here.
-    in_other_menus: Vec<String>,
+    in_other_menus: Vec<(String, ListedName)>,
 }
 
 /// Returns the path of an entry of a directory.

@@ -208,6 +208,11 @@ fn unlisted_source(transfer: &Transfer) -> String {
     format!("{} {listed}", source(transfer))
 }
 
+/// Returns the URL in the source of a file of a mirror, which may be followed by the listed version.
+pub(super) fn url_of_source(source: &str) -> &str {
+    source.split(' ').next().unwrap_or_default()
+}
+
 /// Returns size and modification time from the listing, from which a change is detected, or `None` if the listing has
 /// no time, or may have those of a link instead of its target. An article never changes, but its number may mean another
 /// article: its Message-ID replaces the time.

@@ -47,6 +47,11 @@ pub(super) struct LocalTree {
 }
 
 impl LocalTree {
+    /// Returns the paths of the files, without temporary files.
+    pub(super) fn paths(&self) -> Vec<&str> {
+        self.files.iter().map(|path| &**path).collect()
+    }
+
     /// Returns the number of files, without temporary files.
     pub(super) const fn file_count(&self) -> u64 {
         self.files.len() as u64

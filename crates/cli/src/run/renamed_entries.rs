@@ -1,5 +1,5 @@
 //! `mirror --delete`: files of entries that have another local name than in the run that fetched them, because the listing
-//! now has another entry whose name is sanitised alike, or because of `--dot-names`.
+//! now has another entry with the same sanitised name, or because of `--dot-names`.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -11,65 +11,73 @@ use fetch_url::mirror::{Finished, Journal};
 use fetch_url::url::parse;
 
 use super::delete_extraneous::{ListedNames, open_parent, unlisted_parent};
+use super::journal_file::url_of_source;
 
-/// What became of the entry from which a file was fetched.
-#[derive(Debug, PartialEq)]
-enum Fate {
-    /// No listing has it.
-    Gone,
-    /// A directory that it may be in was not listed completely.
-    Unknown,
-    /// It is listed, and has this local path now.
-    Listed(String),
-}
+/// The maximum number of directories of a URL that are searched. The files of longer URLs are kept.
+const MAX_DIRECTORIES: usize = 64;
 
-/// Returns those of `paths` whose entries are still listed, under another local name, and have no other copy. The files at
-/// `paths` are no longer listed; `earlier` are all files of the journal.
+/// Returns those of `paths` whose entries may still be listed, under another local name, and have no copy at another path.
+/// The files at `paths` are no longer listed; `earlier` are all files of the journal.
 ///
 /// # Errors
-/// Those of [`Journal::sources`].
-pub(super) fn only_copies<'p>(
-    paths: impl Iterator<Item = &'p str>,
+/// Those of [`Journal::read_sources`].
+pub(super) fn only_copies(
+    mut paths: Vec<&str>,
     directory: &Path,
     earlier: &BTreeMap<String, Finished>,
     listed: &ListedNames,
     journal: &mut Journal,
 ) -> Result<HashSet<String>, Error> {
-    let paths: HashSet<&str> = paths.collect();
     if paths.is_empty() {
         return Ok(HashSet::new());
     }
-    let sources = journal.sources(&paths)?;
+    paths.sort_unstable();
     let mut entries = EntriesByUrl::new(listed);
-    let fates = sources.iter().map(|(path, source)| (path, entries.fate(path, source)));
-    let fates: HashMap<&String, Fate> = fates.collect();
-    let others: HashSet<&str> = fates.values().filter_map(Fate::path).collect();
-    let others = if others.is_empty() { HashMap::new() } else { journal.sources(&others)? };
-    let has_other_copy = |path: &String, other: &String| {
-        is_same_url(others.get(other), sources.get(path)) && is_unchanged(directory, other, earlier)
-    };
-    let kept = fates.iter().filter(|(path, fate)| match fate {
-        Fate::Gone => false,
-        Fate::Unknown => true,
-        Fate::Listed(other) => !has_other_copy(path, other),
-    });
-    Ok(kept.map(|(path, _)| (*path).clone()).collect())
+    // Most files are gone, and need no memory.
+    let mut urls: HashMap<String, Option<u64>> = HashMap::new();
+    journal.read_sources(|path, source| {
+        if paths.binary_search(&path).is_ok() {
+            let url = url_of_source(source);
+            match entries.may_have(path, url) {
+                true => drop(urls.insert(path.to_owned(), identity(url))),
+                false => drop(urls.remove(path)),
+            }
+        }
+    })?;
+    let mut copies = if urls.is_empty() { HashMap::new() } else { copies_of(&urls, journal)? };
+    copies.retain(|path, _| paths.binary_search(&&**path).is_err() && is_unchanged(directory, path, earlier));
+    let copied: HashSet<u64> = copies.into_values().collect();
+    urls.retain(|_, url| url.is_none_or(|url| !copied.contains(&url)));
+    Ok(urls.into_keys().collect())
 }
 
-impl Fate {
-    fn path(&self) -> Option<&str> {
-        match self {
-            Self::Listed(path) => Some(path),
-            Self::Gone | Self::Unknown => None,
-        }
-    }
+/// Returns the paths of all files that were fetched from one of `urls`, and the identities of their URLs.
+fn copies_of(
+    urls: &HashMap<String, Option<u64>>,
+    journal: &mut Journal,
+) -> Result<HashMap<String, u64>, Error> {
+    let wanted: HashSet<u64> = urls.values().copied().flatten().collect();
+    let mut copies = HashMap::new();
+    journal.read_sources(|path, source| match identity(url_of_source(source)) {
+        Some(url) if wanted.contains(&url) => drop(copies.insert(path.to_owned(), url)),
+        // A later line of the same path.
+        _ => drop(copies.remove(path)),
+    })?;
+    Ok(copies)
 }
 
 /// Finds the entries of complete listings by their URLs.
 struct EntriesByUrl<'l> {
     listed: &'l ListedNames,
-    /// The names of the directories that were searched so far, by the identities of their URLs.
-    names: HashMap<String, HashMap<u64, &'l str>>,
+    /// The names in the directories that were searched so far.
+    names: HashMap<String, HashMap<u64, SameUrl<'l>>>,
+}
+
+/// The names of the entries with one URL, with and without a final slash. An entry of unknown kind is both.
+#[derive(Clone, Copy, Default)]
+struct SameUrl<'l> {
+    file: Option<&'l str>,
+    directory: Option<&'l str>,
 }
 
 impl<'l> EntriesByUrl<'l> {
@@ -77,56 +85,65 @@ impl<'l> EntriesByUrl<'l> {
         Self { listed, names: HashMap::new() }
     }
 
-    /// Returns the fate of the entry at the URL `source`, from which the file at `path` was fetched. A complete listing
+    /// Returns `true` if the entry at `url`, from which the file at `path` was fetched, may still be listed. A complete listing
     /// lacks `path`.
-    fn fate(&mut self, path: &str, source: &str) -> Fate {
-        let Some(parent) = unlisted_parent(path, false, self.listed) else { return Fate::Unknown };
-        let (mut parent, identities) = (parent.to_owned(), identities(source));
-        loop {
-            if !self.listed.contains_key(&parent) {
-                return Fate::Unknown;
+    fn may_have(&mut self, path: &str, url: &str) -> bool {
+        let (Some(parent), Some(urls)) = (unlisted_parent(path, false, self.listed), identities(url)) else {
+            return true;
+        };
+        let mut parent = parent.to_owned();
+        // In a directory that was not listed completely, the entry may be.
+        while self.listed.contains_key(&parent) {
+            let Some((found, is_last)) = self.find(&parent, &urls) else { return false };
+            if is_last {
+                // Otherwise the file has become a directory.
+                return found.file.is_some();
             }
-            let Some((name, is_last)) = self.find(&parent, &identities) else { return Fate::Gone };
-            let is_directory = self.listed[&parent][name].is_directory;
-            let listed_path = if parent.is_empty() { name.to_owned() } else { format!("{parent}/{name}") };
-            let is_above = path.strip_prefix(&*listed_path).is_some_and(|rest| rest.starts_with('/'));
-            match is_last {
-                // The file has become a directory, or its directory a file.
-                true if is_directory == Some(true) => return Fate::Gone,
-                false if is_above => return Fate::Gone,
-                true => return Fate::Listed(listed_path),
-                false => parent = listed_path,
+            let Some(name) = found.directory else { return false };
+            let below = if parent.is_empty() { name.to_owned() } else { format!("{parent}/{name}") };
+            if path.strip_prefix(&*below).is_some_and(|rest| rest.starts_with('/')) {
+                // A directory of the same name is no longer one, or `path` would be listed.
+                return false;
             }
+            parent = below;
         }
+        true
     }
 
-    /// Returns the name of the entry of a directory that has one of the identities, and whether it is the last of them.
-    fn find(&mut self, directory: &str, identities: &[u64]) -> Option<(&'l str, bool)> {
+    /// Returns the entries of a directory that have the last possible of the URLs, and whether it is the last of all.
+    fn find(&mut self, directory: &str, urls: &[u64]) -> Option<(SameUrl<'l>, bool)> {
         let names = match self.names.entry(directory.to_owned()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
-                let entries = self.listed.get(directory)?.iter();
-                place.insert(entries.map(|(name, entry)| (entry.url, &**name)).collect())
+                let mut names: HashMap<u64, SameUrl<'_>> = HashMap::new();
+                for (name, entry) in self.listed.get(directory)? {
+                    let same = names.entry(entry.url).or_default();
+                    same.file = same.file.or((entry.is_directory != Some(true)).then_some(name));
+                    same.directory = same.directory.or((entry.is_directory != Some(false)).then_some(name));
+                }
+                place.insert(names)
             }
         };
-        let position = identities.iter().position(|identity| names.contains_key(identity))?;
-        Some((names[&identities[position]], position + 1 == identities.len()))
+        let position = urls.iter().rposition(|url| names.contains_key(url))?;
+        Some((names[&urls[position]], position + 1 == urls.len()))
     }
 }
 
-/// Returns the identities of a URL and of the directories that contain it, that of the URL last.
-fn identities(url: &str) -> Vec<u64> {
+/// Returns the identities of the directories that contain a URL, and that of the URL. Returns `None` if it is no URL, or in
+/// too many directories.
+fn identities(url: &str) -> Option<Vec<u64>> {
     let path = url.find("://").map_or(0, |at| at + 3);
-    let ends = url.match_indices('/').map(|(end, _)| end).filter(|end| *end > path).chain([url.len()]);
-    ends.filter_map(|end| identity(&url[..end])).collect()
+    let slashes: Vec<usize> = url.match_indices('/').map(|(end, _)| end).filter(|end| *end > path).collect();
+    if slashes.len() > MAX_DIRECTORIES {
+        return None;
+    }
+    let mut urls: Vec<u64> = slashes.iter().filter_map(|end| identity(&url[..*end])).collect();
+    urls.push(identity(url)?);
+    Some(urls)
 }
 
 fn identity(url: &str) -> Option<u64> {
     Some(url_identity(&parse(url).ok()?.url))
-}
-
-fn is_same_url(one: Option<&String>, other: Option<&String>) -> bool {
-    one.is_some_and(|one| other.is_some_and(|other| one == other || identity(one) == identity(other)))
 }
 
 /// Returns `true` if the file that the journal records at `path` exists and is unchanged.
@@ -159,30 +176,81 @@ mod tests {
             ("_x", "ftp://me@h/d/.x"),
             ("k", "ftp://h/d/k"),
             ("was-file/", "ftp://h/d/f/"),
+            ("was-directory", "ftp://h/d/.d"),
+            ("both", "ftp://h/d/b"),
+            ("both~1/", "ftp://h/d/b/"),
         ];
         let listed = listed(&[("", start), ("a~1", &[("y_", "ftp://h/d/a%3Ab/y%3A")])]);
         let mut entries = EntriesByUrl::new(&listed);
-        let at = |path: &str| Fate::Listed(path.to_owned());
-        for (path, source, expected) in [
-            (".x", "ftp://h/d/.x", at("_x")),
-            ("z", "ftp://h/d/z", Fate::Gone),
-            ("a_b/y", "ftp://h/d/a%3Ab/y", Fate::Gone),
-            ("a_b/y_", "ftp://h/d/a%3Ab/y%3A", at("a~1/y_")),
-            ("a_b/y_", "ftp://h/d/a_b/y%3A", Fate::Unknown),
-            ("K", "ftp://h/d/k", at("k")),
-            ("f", "ftp://h/d/f", Fate::Gone),
-            ("k/below", "ftp://h/d/k/below", Fate::Gone),
-            // The listing has the local name.
-            ("k", "ftp://h/d/z", Fate::Unknown),
+        let long = format!("ftp://h{}", "/a".repeat(MAX_DIRECTORIES + 1));
+        for (path, url, expected) in [
+            (".x", "ftp://h/d/.x", true),
+            ("z", "ftp://h/d/z", false),
+            ("a_b/y", "ftp://h/d/a%3Ab/y", false),
+            ("a_b/y_", "ftp://h/d/a%3Ab/y%3A", true),
+            // This directory was not listed completely.
+            ("a_b/y_", "ftp://h/d/a_b/y%3A", true),
+            ("K", "ftp://h/d/k", true),
+            ("f", "ftp://h/d/f", false),
+            ("k/below", "ftp://h/d/k/below", false),
+            ("_d/below", "ftp://h/d/.d/below", false),
+            ("b", "ftp://h/d/b", true),
+            ("b/x", "ftp://h/d/b/x", true),
+            ("z", "no URL", true),
+            ("z", &long, true),
         ] {
-            assert_eq!(entries.fate(path, source), expected, "{path} {source}");
+            assert_eq!(entries.may_have(path, url), expected, "{path} {url}");
         }
     }
 
     #[test]
-    fn gopher_item_is_found_with_another_type() {
-        let listed = listed(&[("", &[("a~1", "gopher://h/9/d/a")])]);
-        let fate = EntriesByUrl::new(&listed).fate("a", "gopher://h/0/d/a");
-        assert_eq!(fate, Fate::Listed("a~1".to_owned()));
+    fn gopher_item_is_found_with_another_type_and_before_the_menu_above_it() {
+        let start: &[_] =
+            &[("a~1", "gopher://h/9/d/a"), ("d/", "gopher://h/1/d"), ("x~1", "gopher://h/0/d/x")];
+        let listed = listed(&[("", start), ("d", &[("y", "gopher://h/0/d/y")])]);
+        let mut entries = EntriesByUrl::new(&listed);
+        assert!(entries.may_have("a", "gopher://h/0/d/a") && entries.may_have("x", "gopher://h/0/d/x"));
+        assert!(!entries.may_have("z", "gopher://h/0/d/z"));
+    }
+
+    #[test]
+    fn http_paths_are_the_same_in_every_spelling() {
+        let listed = listed(&[("", &[("_f", "http://H:80/d/.f%281%29")])]);
+        let mut entries = EntriesByUrl::new(&listed);
+        assert!(
+            entries.may_have(".f(1)", "http://h/d/.f(1)") && !entries.may_have(".f(1)", "http://h/D/.f(1)")
+        );
+    }
+
+    /// Files of one URL at several paths; a path in brackets does not exist. `extraneous` are the paths of which the only
+    /// copies are searched.
+    fn kept(files: &[&str], extraneous: &[&str]) -> Vec<String> {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut journal = Journal::open(&dir.path().join("journal"), "x", true).expect("a journal");
+        for file in files {
+            let (name, exists) = (file.trim_matches(['[', ']']), !file.starts_with('['));
+            std::fs::write(dir.path().join(name), name).expect("a file");
+            let metadata = std::fs::metadata(dir.path().join(name)).expect("metadata");
+            // The listed version follows the URL if it is not that of the file.
+            journal.add(name, "ftp://h/f 1 2", "", &metadata).expect("a line");
+            if !exists {
+                std::fs::remove_file(dir.path().join(name)).expect("the file");
+            }
+        }
+        let listed = listed(&[("", &[("new", "ftp://h/f")])]);
+        let earlier = journal.finished().expect("the files");
+        let found = only_copies(extraneous.to_vec(), dir.path(), &earlier, &listed, &mut journal);
+        let mut found: Vec<String> = found.expect("the journal").into_iter().collect();
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn file_is_an_only_copy_unless_another_one_of_its_url_stays() {
+        assert_eq!(kept(&["old"], &["old"]), ["old"]);
+        assert_eq!(kept(&["old", "new"], &["old"]), [""; 0]);
+        assert_eq!(kept(&["old", "[new]"], &["old"]), ["old"]);
+        assert_eq!(kept(&["old", "other"], &["old"]), [""; 0]);
+        assert_eq!(kept(&["old", "older"], &["old", "older"]), ["old", "older"]);
     }
 }

@@ -25,11 +25,23 @@ pub(super) fn resource_identity(url: &Url<'_>) -> u128 {
     digest_of(text.as_bytes())
 }
 
-/// Returns a digest that is equal for all URLs of one resource, with or without login and final slash.
+/// Returns a digest that is equal for all URLs of one resource, with or without login and final slash, and for all spellings
+/// of an HTTP path.
 pub fn url_identity(url: &Url<'_>) -> u64 {
+    let without_login = || url.clone().with_user_info(None).to_string();
     let identity = match url {
         Url::Gopher(_) => resource_identity(url),
-        url => digest_of(url.clone().with_user_info(None).to_string().trim_end_matches('/').as_bytes()),
+        Url::Http(http) => {
+            let mut segments = path_segments(http);
+            segments
+                .truncate(segments.len() - segments.iter().rev().take_while(|name| name.is_empty()).count());
+            let query = http.query().map_or("", PercentEncoded::as_str);
+            let host = url.host().map(|host| host.to_string().to_ascii_lowercase());
+            let server = format!("{} {host:?} {:?} {query}", url.scheme_name(), url.port());
+            // No host and no query has a NUL.
+            digest_of(&[vec![server.into_bytes()], segments].concat().join(&0))
+        }
+        _ => digest_of(without_login().trim_end_matches('/').as_bytes()),
     };
     (identity >> 64) as u64
 }

@@ -36,12 +36,12 @@ impl CompleteListings {
         &self,
         directory: &str,
         mut names: HashMap<String, ListedName>,
-        in_other_menus: HashSet<String>,
+        in_other_menus: HashMap<String, ListedName>,
     ) {
-        for name in in_other_menus {
+        for (name, listed) in in_other_menus {
             let path = if directory.is_empty() { name.clone() } else { format!("{directory}/{name}") };
             self.in_other_menus.borrow_mut().insert(path);
-            names.insert(name, ListedName { is_directory: None, url: 0 });
+            names.insert(name, listed);
         }
         self.names.borrow_mut().insert(directory.to_owned(), names);
     }
@@ -120,7 +120,7 @@ mod tests {
             listings.add(
                 directory,
                 HashMap::from([listed("a", None), listed("b", Some(true))]),
-                HashSet::new(),
+                HashMap::new(),
             );
         }
         listings

@@ -28,13 +28,20 @@ impl MirrorWalker {
         let earlier = journal.journal().borrow_mut().finished()?;
         let mut extraneous = Extraneous::find(&job.directory, &earlier, &listings);
         let kept = only_copies(
-            extraneous.paths(),
+            extraneous.paths().collect(),
             &job.directory,
             &earlier,
             names,
             &mut journal.journal().borrow_mut(),
         )?;
         extraneous.keep(&kept);
+        if !kept.is_empty() {
+            let count = kept.len();
+            let text = format!(
+                "kept {count} files whose entries have another name now and could not be copied again"
+            );
+            print_note(&job.directory.display().to_string(), &text, run);
+        }
         let remaining = || extraneous.count_remaining(&job.directory, &earlier);
         let is_permitted = self.deletion_limit.permits(extraneous.count(), remaining);
         // A dry run shows also the files that exceed the limit.

@@ -13,7 +13,8 @@ use crate::report::TransferReport;
 use crate::run::context::Run;
 use crate::run::delete_extraneous::count_existing;
 use crate::run::directory_listing::has_files_with_suffix;
-use crate::run::local_tree::find_entry_of_other_kind;
+use crate::run::local_tree::{LocalTree, find_entry_of_other_kind};
+use crate::run::renamed_entries::only_copies;
 
 impl MirrorWalker {
     /// Returns `Directory` if `path` is a local directory, `File` if it is a file that an earlier run fetched, or else
@@ -87,6 +88,7 @@ impl MirrorWalker {
             &self.complete_listings.names(),
             &url_prefix,
         );
+        let found = found.filter(|tree| !self.has_only_copies(tree, run, job));
         let removed = match run.options.is_dry_run {
             true => found.map(|_| 0),
             false => found
@@ -97,6 +99,15 @@ impl MirrorWalker {
             Some(deleted) => self.deleted.set(self.deleted.get() + deleted),
             None => self.forget_kind(path),
         }
+    }
+
+    /// Returns `true` if a file may be the only copy of an entry that has another name now.
+    fn has_only_copies(&self, tree: &LocalTree, run: &Run, job: &MirrorJob) -> bool {
+        let Some(journal) = &run.journal else { return true };
+        let (earlier, names) = (self.earlier_files(run), self.complete_listings.names());
+        let mut journal = journal.journal().borrow_mut();
+        let kept = only_copies(tree.paths(), &job.directory, earlier, &names, &mut journal);
+        kept.map_or(true, |kept| !kept.is_empty())
     }
 
     /// Returns `true` if the limit allows that `files` of the files of earlier runs are deleted.

@@ -524,3 +524,28 @@ fn empty_items_of_a_server_that_ignores_attribute_requests_are_mirrored_by_every
         assert_eq!(list_files(dir.path()), ["b", "e", "f"], "run {run}");
     }
 }
+
+/// The menu lists a menu and an item of it, and then another item with the same name.
+#[test]
+fn only_copy_of_an_item_is_kept_when_it_gets_a_suffix() {
+    let site = |lines: &[(char, &str, &str)], has_item: bool| {
+        let site = GopherConfig::new()
+            .item(menu("/d", lines))
+            .item(menu("/d/docs", &[('0', "y", "/d/docs/y"), ('0', "news", "/d/docs/news")]))
+            .item(GopherItem::text("/d/docs/y", "y\r\n"))
+            .item(GopherItem::text("/d/f/news", "f\r\n"));
+        if has_item { site.item(GopherItem::text("/d/docs/news", "n\r\n")) } else { site }
+    };
+    let first = [('1', "docs", "/d/docs"), ('0', "news", "/d/docs/news")];
+    let second = [first[0], first[1], ('0', "other", "/d/f/news")];
+    let dir = temp_dir();
+    mirror_site(site(&first, true), "1/d", dir.path(), "").0.assert_exit(0);
+    assert_eq!(list_files(dir.path()), ["docs/y", "news"]);
+    for _ in 0..2 {
+        mirror_site(site(&second, false), "1/d", dir.path(), "--delete").0.assert_exit(78);
+        assert!(list_files(dir.path()).contains(&"news".to_owned()));
+    }
+    mirror_site(site(&second, true), "1/d", dir.path(), "--delete").0.assert_exit(0);
+    let files = list_files(dir.path());
+    assert!(files.len() == 3 && !files.contains(&"news".to_owned()), "{files:?}");
+}

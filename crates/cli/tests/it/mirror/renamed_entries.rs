@@ -78,3 +78,55 @@ fn only_copies_are_kept_when_dot_names_is_switched() {
         }
     }
 }
+
+/// The sizes and times are those of no listed version.
+#[test]
+fn only_copy_that_is_not_the_listed_version_is_kept_until_it_is_fetched() {
+    for size in ["1.0K", "-", "7"] {
+        let list = |site: &Site, names: &[&str]| {
+            let entries: Vec<_> = names.iter().map(|name| (*name, size)).collect();
+            site.set_reply("/d/", nginx_index_with_sizes(&entries));
+        };
+        let (site, dir) = (Site::new(), temp_dir());
+        list(&site, &[".f", "c"]);
+        site.run_mirror(dir.path(), "").assert_exit(0);
+        list(&site, &[".f", "-f", "c"]);
+        site.set_reply("/d/.f", HttpResponse::new(404));
+        for _ in 0..2 {
+            site.run_mirror(dir.path(), "--delete").assert_exit(78).assert_stderr_contains("kept 1 files");
+            assert!(list_files(dir.path()).contains(&"_f".to_owned()), "{size}");
+        }
+        site.set_reply("/d/.f", HttpResponse::new(200).body("F"));
+        site.run_mirror(dir.path(), "--delete").assert_exit(0);
+        let files = list_files(dir.path());
+        assert!(files.len() == 3 && !files.contains(&"_f".to_owned()), "{size}: {files:?}");
+    }
+}
+
+#[test]
+fn only_copy_in_the_way_of_another_entry_is_removed_after_it_was_fetched_again() {
+    let (site, dir) = (site(FIRST), temp_dir());
+    site.run_mirror(dir.path(), "").assert_exit(0);
+    site.set_reply("/d/", nginx_index_with_sizes(&[(".d/", "-"), ("_d", "1"), ("c", "1")]));
+    site.set_reply("/d/.d/", HttpResponse::new(500));
+    site.run_mirror(dir.path(), "--delete").assert_exit(23);
+    site.run_mirror(dir.path(), "--delete --max-depth 0").assert_exit(23);
+    assert!(list_files(dir.path()).contains(&"_d/x".to_owned()));
+    site.set_reply("/d/.d/", nginx_index_with_sizes(&[("x", "1")]));
+    site.run_mirror(dir.path(), "--delete").assert_exit(23);
+    site.run_mirror(dir.path(), "--delete").assert_exit(0);
+    let files = list_files(dir.path());
+    assert!(files.len() == 3 && files[0] == "_d" && files[1].starts_with("_d~"), "{files:?}");
+}
+
+/// All names of the directory have another spelling.
+#[test]
+fn file_whose_name_differs_in_case_now_is_deleted_where_both_are_files() {
+    let (site, dir) = (site(&[("s/", "-")]), temp_dir());
+    for names in [&["b"][..], &["B"], &["B"]] {
+        let entries: Vec<_> = names.iter().map(|name| (*name, "1")).collect();
+        site.set_reply("/d/s/", nginx_index_with_sizes(&entries));
+        site.run_mirror(dir.path(), "--delete").assert_exit(0);
+    }
+    assert_eq!(list_files(dir.path()).len(), 1);
+}

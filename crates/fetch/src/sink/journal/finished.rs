@@ -1,6 +1,6 @@
 //! The versions of a file that a journal records.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs::Metadata;
 
 use super::Journal;
@@ -60,21 +60,20 @@ impl Journal {
         Ok(finished)
     }
 
-    /// Writes all lines and returns the source in the last line of each of `paths` that is recorded.
+    /// Writes all lines, and calls `read` with path and source of each finished file, in the order in which they were
+    /// recorded. The last source of a path is that of the present file.
     ///
     /// # Errors
-    /// [`Code::SinkFailed`] if the journal cannot be written or read.
-    pub fn sources(&mut self, paths: &HashSet<&str>) -> Result<HashMap<String, String>, Error> {
+    /// [`Code::SinkFailed`](crate::Code::SinkFailed) if the journal cannot be written or read.
+    pub fn read_sources(&mut self, mut read: impl FnMut(&str, &str)) -> Result<(), Error> {
         self.flush()?;
-        let (mut sources, mut lines) = (HashMap::new(), Lines::new(&self.file));
+        let mut lines = Lines::new(&self.file);
         while let Some(line) = lines.next().map_err(|error| self.failed(error))? {
-            if let Some(Entry { path, source, .. }) =
-                Entry::from_line(&line).filter(|entry| paths.contains(entry.path))
-            {
-                sources.insert(path.to_owned(), source.to_owned());
+            if let Some(Entry { path, source, .. }) = Entry::from_line(&line) {
+                read(path, source);
             }
         }
-        Ok(sources)
+        Ok(())
     }
 }
 
