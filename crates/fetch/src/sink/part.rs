@@ -324,8 +324,6 @@ impl Part {
             .filter(fs::Metadata::is_file)
     }
 
-    /// Renames the file to its final name. Only the file that had this name from the start is replaced, unless another one
-    /// is put there at the moment of the rename.
     /// Fails if another file was put at the target since the download began.
     fn check_target(&self) -> Result<(), Error> {
         match (&self.replaced, self.paths.metadata(&self.paths.target)) {
@@ -334,6 +332,8 @@ impl Part {
         }
     }
 
+    /// Renames the file to its final name. Only the file that had this name from the start is replaced, unless another one
+    /// is put there at the moment of the rename.
     fn rename(&self) -> Result<(), Error> {
         let PartPaths { target, part, .. } = &self.paths;
         let renamed = match &self.replaced {

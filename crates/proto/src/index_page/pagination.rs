@@ -8,7 +8,6 @@ use html5gum::emitters::default::Token;
 use super::stray_text::is_link_text;
 use crate::ListingCounts;
 use crate::html_tokens::text_of;
-use crate::link_field::field_links;
 
 /// The maximum number of bytes of the text of a link or button that is compared.
 const MAX_LABEL_BYTES: usize = 64;
@@ -267,7 +266,13 @@ pub fn is_field_of_several_pages(name: &str, value: &[u8]) -> bool {
     let value = String::from_utf8_lossy(value);
     match name {
         _ if name.eq_ignore_ascii_case("link") => {
-            field_links(&value).any(|link| OTHER_PAGES.iter().any(|relation| link.has_relation(relation)))
+            // Quotes are ignored: a faulty one must not hide the relation.
+            value.split([';', ',']).filter_map(|parameter| parameter.split_once('=')).any(
+                |(name, relation)| {
+                    let relation = relation.to_ascii_lowercase().replace('"', " ");
+                    name.trim().eq_ignore_ascii_case("rel") && is_other_page(&relation)
+                },
+            )
         }
         _ => name.eq_ignore_ascii_case("refresh") && has_target(&value),
     }

@@ -3,7 +3,7 @@
 use fetch_url_core::{Url, reference_text};
 use fetch_url_proto::http_date;
 use http::header::{
-    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH,
     IF_UNMODIFIED_SINCE, LAST_MODIFIED, LOCATION, RANGE, REFERER, TRANSFER_ENCODING,
 };
 use http::{HeaderMap, HeaderName, Method, StatusCode, Version};
@@ -86,7 +86,10 @@ fn sends_condition(plan: &HttpPlan, status: StatusCode) -> bool {
     let has = |name: HeaderName| plan.headers.contains_key(name);
     match status {
         StatusCode::NOT_MODIFIED => has(IF_NONE_MATCH) || has(IF_MODIFIED_SINCE),
-        _ => plan.condition.is_some() && (has(IF_MODIFIED_SINCE) || has(IF_UNMODIFIED_SINCE)),
+        _ => {
+            let is_sent = has(IF_MODIFIED_SINCE) || has(IF_UNMODIFIED_SINCE);
+            plan.condition.is_some() && is_sent && !has(IF_MATCH)
+        }
     }
 }
 

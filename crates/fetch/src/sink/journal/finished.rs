@@ -45,7 +45,7 @@ impl Journal {
     /// Writes all lines and returns all finished files by path.
     ///
     /// # Errors
-    /// [`Code::SinkFailed`] if the journal cannot be written or read.
+    /// [`Code::SinkFailed`](crate::Code::SinkFailed) if the journal cannot be written or read.
     pub fn finished(&mut self) -> Result<BTreeMap<String, Finished>, Error> {
         self.flush()?;
         let (mut finished, mut lines) = (BTreeMap::new(), Lines::new(&self.file));

@@ -81,6 +81,8 @@ fn header_fields_name_other_pages() {
     for (name, value, expected) in [
         ("Link", "</d/?page=2>; rel=\"next\"", true),
         ("link", "</style.css>; rel=stylesheet, <p1>; rel=\"Prev last\"", true),
+        ("Link", "</d/?p=2>; title=\"a \\\"; rel=\"next\"", true),
+        ("Link", "</d/?p=2>; title=5\" disks; rel=next", true),
         ("Refresh", "0; url=/d/?page=2", true),
         ("Link", "</style.css>; rel=stylesheet; title=next", false),
         ("Refresh", "30", false),
