@@ -20,6 +20,8 @@ pub(super) struct FinalListings {
     pub(super) failed: BTreeSet<String>,
     /// The paths of gopher items that another menu has listed before.
     pub(super) in_other_menus: HashSet<String>,
+    /// The identities of the URLs of these items.
+    pub(super) other_urls: HashSet<u64>,
     /// The paths of entries that have a file of their own, if earlier runs left files with the same path and a suffix.
     pub(super) own_files: HashSet<String>,
 }

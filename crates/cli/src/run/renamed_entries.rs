@@ -7,8 +7,8 @@ use std::path::Path;
 
 use fetch_url::Error;
 use fetch_url::internal::url_identity;
-use fetch_url::mirror::{Finished, Journal};
-use fetch_url::url::parse;
+use fetch_url::mirror::{Finished, Journal, ListedName};
+use fetch_url::url::{Url, parse};
 
 use super::delete_extraneous::{ListedNames, open_parent, unlisted_parent};
 use super::journal_file::url_of_source;
@@ -17,7 +17,8 @@ use super::journal_file::url_of_source;
 const MAX_DIRECTORIES: usize = 64;
 
 /// Returns those of `paths` whose entries may still be listed, under another local name, and have no copy at another path.
-/// The files at `paths` are no longer listed; `earlier` are all files of the journal.
+/// The files at `paths` are no longer listed; `earlier` are all files of the journal, and `listings` the complete listings
+/// with the items that several menus list.
 ///
 /// # Errors
 /// Those of [`Journal::read_sources`].
@@ -25,14 +26,14 @@ pub(super) fn only_copies(
     mut paths: Vec<&str>,
     directory: &Path,
     earlier: &BTreeMap<String, Finished>,
-    listed: &ListedNames,
+    listings: (&ListedNames, &HashSet<u64>),
     journal: &mut Journal,
 ) -> Result<HashSet<String>, Error> {
     if paths.is_empty() {
         return Ok(HashSet::new());
     }
     paths.sort_unstable();
-    let mut entries = EntriesByUrl::new(listed);
+    let mut entries = EntriesByUrl::new(listings);
     // Most files are gone, and need no memory.
     let mut urls: HashMap<String, Option<u64>> = HashMap::new();
     journal.read_sources(|path, source| {
@@ -69,6 +70,9 @@ fn copies_of(
 /// Finds the entries of complete listings by their URLs.
 struct EntriesByUrl<'l> {
     listed: &'l ListedNames,
+    other_urls: &'l HashSet<u64>,
+    /// The URLs of all entries, when they were needed.
+    all_urls: Option<HashSet<u64>>,
     /// The names in the directories that were searched so far.
     names: HashMap<String, HashMap<u64, SameUrl<'l>>>,
 }
@@ -81,8 +85,8 @@ struct SameUrl<'l> {
 }
 
 impl<'l> EntriesByUrl<'l> {
-    fn new(listed: &'l ListedNames) -> Self {
-        Self { listed, names: HashMap::new() }
+    fn new((listed, other_urls): (&'l ListedNames, &'l HashSet<u64>)) -> Self {
+        Self { listed, other_urls, all_urls: None, names: HashMap::new() }
     }
 
     /// Returns `true` if the entry at `url`, from which the file at `path` was fetched, may still be listed. A complete listing
@@ -91,6 +95,9 @@ impl<'l> EntriesByUrl<'l> {
         let (Some(parent), Some(urls)) = (unlisted_parent(path, false, self.listed), identities(url)) else {
             return true;
         };
+        if !is_hierarchical(url) {
+            return self.may_have_item(path, parent, urls.last().copied());
+        }
         let mut parent = parent.to_owned();
         // In a directory that was not listed completely, the entry may be.
         while self.listed.contains_key(&parent) {
@@ -110,6 +117,25 @@ impl<'l> EntriesByUrl<'l> {
         true
     }
 
+    /// Like [`Self::may_have`], for items of gopher menus and news groups: any menu may list any of them. `parent` is the first
+    /// menu above `path` that lacks what leads to it.
+    fn may_have_item(&mut self, path: &str, parent: &str, url: Option<u64>) -> bool {
+        let listed = self.listed;
+        let all_urls = self.all_urls.get_or_insert_with(|| {
+            listed.values().flat_map(HashMap::values).map(|entry| entry.url).collect()
+        });
+        let is_listed = url.is_none_or(|url| all_urls.contains(&url) || self.other_urls.contains(&url));
+        let own_menu = path.rsplit_once('/').map_or("", |(menu, _)| menu);
+        let is_incomplete = |(name, entry): (&String, &ListedName)| {
+            let menu = if parent.is_empty() { name.clone() } else { format!("{parent}/{name}") };
+            entry.is_directory == Some(true) && !listed.contains_key(&menu)
+        };
+        // The menu of the item may have another name now, and was not listed completely.
+        let may_be_renamed =
+            || own_menu != parent && listed.get(parent).is_some_and(|names| names.iter().any(is_incomplete));
+        is_listed || may_be_renamed()
+    }
+
     /// Returns the entries of a directory that have the last possible of the URLs, and whether it is the last of all.
     fn find(&mut self, directory: &str, urls: &[u64]) -> Option<(SameUrl<'l>, bool)> {
         let names = match self.names.entry(directory.to_owned()) {
@@ -127,6 +153,12 @@ impl<'l> EntriesByUrl<'l> {
         let position = urls.iter().rposition(|url| names.contains_key(url))?;
         Some((names[&urls[position]], position + 1 == urls.len()))
     }
+}
+
+/// Returns `true` if the URLs of entries begin with that of their directory.
+fn is_hierarchical(url: &str) -> bool {
+    let parsed = parse(url);
+    !matches!(parsed.map(|parsed| parsed.url), Ok(Url::Gopher(_) | Url::News(_) | Url::Nntp(_)))
 }
 
 /// Returns the identities of the directories that contain a URL, and that of the URL. Returns `None` if it is no URL, or in
@@ -154,8 +186,6 @@ fn is_unchanged(directory: &Path, path: &str, earlier: &BTreeMap<String, Finishe
 
 #[cfg(test)]
 mod tests {
-    use fetch_url::mirror::ListedName;
-
     use super::*;
 
     /// Directories with the names and URLs of their entries. Names that end with a slash are directories.
@@ -181,7 +211,8 @@ mod tests {
             ("both~1/", "ftp://h/d/b/"),
         ];
         let listed = listed(&[("", start), ("a~1", &[("y_", "ftp://h/d/a%3Ab/y%3A")])]);
-        let mut entries = EntriesByUrl::new(&listed);
+        let others = HashSet::new();
+        let mut entries = EntriesByUrl::new((&listed, &others));
         let long = format!("ftp://h{}", "/a".repeat(MAX_DIRECTORIES + 1));
         for (path, url, expected) in [
             (".x", "ftp://h/d/.x", true),
@@ -204,19 +235,30 @@ mod tests {
     }
 
     #[test]
-    fn gopher_item_is_found_with_another_type_and_before_the_menu_above_it() {
+    fn gopher_item_is_found_in_every_menu_and_with_another_type() {
         let start: &[_] =
-            &[("a~1", "gopher://h/9/d/a"), ("d/", "gopher://h/1/d"), ("x~1", "gopher://h/0/d/x")];
-        let listed = listed(&[("", start), ("d", &[("y", "gopher://h/0/d/y")])]);
-        let mut entries = EntriesByUrl::new(&listed);
-        assert!(entries.may_have("a", "gopher://h/0/d/a") && entries.may_have("x", "gopher://h/0/d/x"));
-        assert!(!entries.may_have("z", "gopher://h/0/d/z"));
+            &[("a~1", "gopher://h/9/z/a"), ("d~1/", "gopher://h/1/.d"), ("e/", "gopher://h/1/e")];
+        let listed = listed(&[("", start), ("e", &[("y", "gopher://h/0/y")])]);
+        let others = identity("gopher://h/0/shared").into_iter().collect();
+        let mut entries = EntriesByUrl::new((&listed, &others));
+        for (path, url, expected) in [
+            ("a", "gopher://h/0/z/a", true),
+            ("x", "gopher://h/0/y", true),
+            ("x", "gopher://h/0/shared", true),
+            ("e/x", "gopher://h/0/e/x", false),
+            ("x", "gopher://h/0/x", false),
+            // Its menu may be `d~1`, which was not listed completely.
+            ("d/x", "gopher://h/0/x", true),
+        ] {
+            assert_eq!(entries.may_have(path, url), expected, "{path} {url}");
+        }
     }
 
     #[test]
     fn http_paths_are_the_same_in_every_spelling() {
         let listed = listed(&[("", &[("_f", "http://H:80/d/.f%281%29")])]);
-        let mut entries = EntriesByUrl::new(&listed);
+        let others = HashSet::new();
+        let mut entries = EntriesByUrl::new((&listed, &others));
         assert!(
             entries.may_have(".f(1)", "http://h/d/.f(1)") && !entries.may_have(".f(1)", "http://h/D/.f(1)")
         );
@@ -239,7 +281,8 @@ mod tests {
         }
         let listed = listed(&[("", &[("new", "ftp://h/f")])]);
         let earlier = journal.finished().expect("the files");
-        let found = only_copies(extraneous.to_vec(), dir.path(), &earlier, &listed, &mut journal);
+        let listings = (&listed, &HashSet::new());
+        let found = only_copies(extraneous.to_vec(), dir.path(), &earlier, listings, &mut journal);
         let mut found: Vec<String> = found.expect("the journal").into_iter().collect();
         found.sort();
         found

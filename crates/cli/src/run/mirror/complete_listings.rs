@@ -21,6 +21,8 @@ pub(super) struct CompleteListings {
     confirmed: RefCell<HashSet<String>>,
     /// The paths of gopher items that another menu has listed before.
     in_other_menus: RefCell<HashSet<String>>,
+    /// The identities of the URLs of these items.
+    other_urls: RefCell<HashSet<u64>>,
     /// The paths of entries that have a file of their own, beside which earlier runs left files with a suffix.
     own_files: RefCell<HashSet<String>>,
     /// The directories with an entry that does not exist.
@@ -41,9 +43,16 @@ impl CompleteListings {
         for (name, listed) in in_other_menus {
             let path = if directory.is_empty() { name.clone() } else { format!("{directory}/{name}") };
             self.in_other_menus.borrow_mut().insert(path);
-            names.insert(name, listed);
+            self.other_urls.borrow_mut().insert(listed.url);
+            // It may be the name of another entry, too, whose URL is kept.
+            names.entry(name).or_insert(listed).is_directory = None;
         }
         self.names.borrow_mut().insert(directory.to_owned(), names);
+    }
+
+    /// Returns the identities of the items that several menus list.
+    pub(super) fn other_urls(&self) -> Ref<'_, HashSet<u64>> {
+        self.other_urls.borrow()
     }
 
     /// Returns the names so far.
@@ -99,7 +108,8 @@ impl CompleteListings {
         let mut kept: Vec<String> = doubtful.filter(|directory| names.remove(directory).is_some()).collect();
         kept.sort_unstable();
         let (failed, own_files) = (self.failed.take(), self.own_files.take());
-        (FinalListings { names, failed, own_files, in_other_menus: self.in_other_menus.take() }, kept)
+        let (in_other_menus, other_urls) = (self.in_other_menus.take(), self.other_urls.take());
+        (FinalListings { names, failed, own_files, in_other_menus, other_urls }, kept)
     }
 }
 

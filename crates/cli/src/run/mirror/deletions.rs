@@ -31,7 +31,7 @@ impl MirrorWalker {
             extraneous.paths().collect(),
             &job.directory,
             &earlier,
-            names,
+            (names, &listings.other_urls),
             &mut journal.journal().borrow_mut(),
         )?;
         extraneous.keep(&kept);

@@ -104,9 +104,10 @@ impl MirrorWalker {
     /// Returns `true` if a file may be the only copy of an entry that has another name now.
     fn has_only_copies(&self, tree: &LocalTree, run: &Run, job: &MirrorJob) -> bool {
         let Some(journal) = &run.journal else { return true };
-        let (earlier, names) = (self.earlier_files(run), self.complete_listings.names());
+        let (names, other_urls) = (self.complete_listings.names(), self.complete_listings.other_urls());
+        let earlier = self.earlier_files(run);
         let mut journal = journal.journal().borrow_mut();
-        let kept = only_copies(tree.paths(), &job.directory, earlier, &names, &mut journal);
+        let kept = only_copies(tree.paths(), &job.directory, earlier, (&names, &other_urls), &mut journal);
         kept.map_or(true, |kept| !kept.is_empty())
     }
 

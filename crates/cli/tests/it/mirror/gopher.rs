@@ -549,3 +549,20 @@ fn only_copy_of_an_item_is_kept_when_it_gets_a_suffix() {
     let files = list_files(dir.path());
     assert!(files.len() == 3 && !files.contains(&"news".to_owned()), "{files:?}");
 }
+
+/// Each menu links to the start menu.
+#[test]
+fn item_that_has_gone_is_deleted_although_menus_link_to_menus_above() {
+    let site = |names: &[&str]| {
+        let mut lines = vec![('1', "Home", "/d"), ('1', "sub", "/d/sub")];
+        lines.extend(names.iter().map(|name| ('0', *name, *name)));
+        let menus = [menu("/d", &lines), menu("/d/sub", &[('1', "Home", "/d"), ('0', "y", "/d/sub/y")])];
+        let items = names.iter().chain(&["/d/sub/y"]).map(|name| GopherItem::text(*name, "x\r\n"));
+        menus.into_iter().chain(items).fold(GopherConfig::new(), GopherConfig::item)
+    };
+    let dir = temp_dir();
+    mirror_site(site(&["/d/a", "/d/gone"]), "1/d", dir.path(), "").0.assert_exit(0);
+    assert_eq!(list_files(dir.path()), ["a", "gone", "sub/y"]);
+    mirror_site(site(&["/d/a"]), "1/d", dir.path(), "--delete").0.assert_exit(0);
+    assert_eq!(list_files(dir.path()), ["a", "sub/y"]);
+}
