@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
 use crate::support::curl::run_curl;
@@ -489,4 +490,19 @@ fn uploaded_size_is_zero_if_the_connection_is_refused() {
     drop(listener);
     let result = run_fetch_url(["--retry", "0", "-d", "12345", "-w", "%{size_upload} %{speed_upload}", &url]);
     assert_eq!((result.exit, result.stdout_text()), (7, "0 0".to_owned()), "{}", result.stderr);
+}
+
+/// The time is measured up to the last request of a chain of redirects.
+#[test]
+fn time_of_redirects_ends_when_the_last_request_begins() {
+    let server = http_server(|request| match request.path().as_str() {
+        "/a" => {
+            thread::sleep(Duration::from_millis(50));
+            HttpResponse::new(302).header("Location", "/b")
+        }
+        _ => HttpResponse::new(200),
+    });
+    let result = run_fetch_url(["-L", "-w", "%{time_redirect}", &server.url("/a")]);
+    let seconds: f64 = result.assert_exit(0).stdout_text().parse().expect("seconds");
+    assert!(seconds >= 0.05, "{seconds}");
 }
