@@ -41,13 +41,12 @@ fn is_block_of(mut sent: &[u8], text: &[u8]) -> bool {
         let is_line_start = at == 0 || text[..at].ends_with(b"\r\n");
         sent = match without_crs(sent) {
             [b'.', b'.', rest @ ..] if byte == b'.' && is_line_start => rest,
-            [b'.', rest @ ..] if is_line_start && without_crs(rest).starts_with(b"\n") => return false,
+            [b'.', b'\r', b'\n', ..] if is_line_start => return false,
             [first, rest @ ..] if *first == byte => rest,
             _ => return false,
         };
     }
-    let end = without_crs(sent).strip_prefix(b".");
-    end.is_some_and(|end| without_crs(end).starts_with(b"\n"))
+    without_crs(sent).starts_with(b".\r\n")
 }
 
 /// Returns the bytes after the CRs at the start.
@@ -59,17 +58,17 @@ fn without_crs(bytes: &[u8]) -> &[u8] {
 #[test]
 fn block_with_a_dot_that_was_not_doubled_is_its_text() {
     for (sent, text, is_block) in [
-        ("..a\n.\n", ".a\r\n", true),
-        (".a\n.\n", ".a\r\n", true),
-        ("..a\n.\n", "..a\r\n", false),
-        ("...a\n.\n", "..a\r\n", true),
-        ("..\n.\n", ".\r\n", true),
-        (".\n.\n", ".\r\n", false),
-        ("a\n.\n", "a\r\nb\r\n", false),
-        ("a\nb\n", "a\r\n", false),
-        // The second dot does not follow the first one.
-        (".\r.\0\r\n.\r\n", ".\r.\0\r\n", true),
+        ("..a\r\n.\r\n", ".a\r\n", true),
+        (".a\r\n.\r\n", ".a\r\n", true),
+        ("..a\r\n.\r\n", "..a\r\n", false),
+        ("...a\r\n.\r\n", "..a\r\n", true),
+        ("..\r\n.\r\n", ".\r\n", true),
         (".\r\n.\r\n", ".\r\n", false),
+        ("a\r\n.\r\n", "a\r\nb\r\n", false),
+        ("a\r\nb\r\n", "a\r\n", false),
+        // The second dot does not follow the first one, and a bare LF ends no line.
+        (".\r.\0\r\n.\r\n", ".\r.\0\r\n", true),
+        (".\n.\ra\r\n.\r\n", ".\n.\ra\r\n", true),
     ] {
         assert_eq!(is_block_of(sent.as_bytes(), text.as_bytes()), is_block, "{sent:?} {text:?}");
     }
