@@ -13,19 +13,19 @@ use crate::ServerCert;
 /// The server's side of a connection.
 pub type Tls = StreamOwned<ServerConnection, TcpStream>;
 
-/// RFC 9113 §6.1.
+/// A frame type: RFC 9113 §6.1.
 pub const DATA: u8 = 0;
-/// §6.2.
+/// A frame type: RFC 9113 §6.2.
 pub const HEADERS: u8 = 1;
-/// §6.4.
+/// A frame type: RFC 9113 §6.4.
 pub const RST_STREAM: u8 = 3;
-/// §6.5.
+/// A frame type: RFC 9113 §6.5.
 pub const SETTINGS: u8 = 4;
-/// §6.7.
+/// A frame type: RFC 9113 §6.7.
 pub const PING: u8 = 6;
-/// §6.8.
+/// A frame type: RFC 9113 §6.8.
 pub const GOAWAY: u8 = 7;
-/// §6.9.
+/// A frame type: RFC 9113 §6.9.
 pub const WINDOW_UPDATE: u8 = 8;
 /// The flag of the last frame of a stream.
 pub const END_STREAM: u8 = 1;

@@ -223,7 +223,7 @@ pub mod internal {
     pub use crate::sink::device::open_direct;
     pub use crate::sink::part_paths::check_permanent_name;
     pub use crate::sink::private::write_private;
-    pub use crate::tree::{fold_name, url_identity};
+    pub use crate::tree::{fold_name, is_hierarchical, url_identity};
 }
 
 // Names that the modules of this crate import from the root, like the public names.

@@ -5,5 +5,5 @@ pub(crate) mod idle_end;
 pub(crate) mod suspension;
 pub(crate) mod timer;
 
-/// The clock of the timers. Under paused time it stands still with them, unlike the one of `std`.
+/// The clock of the timers. With the paused time of tokio's tests, the clock of `std` would continue while the timers stop.
 pub(crate) use tokio::time::Instant;

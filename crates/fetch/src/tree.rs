@@ -30,9 +30,9 @@ use self::directory_links::DirectoryLinks;
 pub use self::file_entries::FileEntries;
 use self::folding_probe::FoldingProbe;
 pub use self::glob::Glob;
-pub use self::identity::url_identity;
 use self::identity::{IdentitySet, is_news, resource_identity};
 pub(crate) use self::identity::{content_id, content_id_of, is_same_directory};
+pub use self::identity::{is_hierarchical, url_identity};
 pub use self::kind::UncertainKind;
 pub use self::listed_name::ListedName;
 use self::menu_items::{is_error_line, is_form, is_text, is_unfetchable};
@@ -307,11 +307,15 @@ impl Tree {
         let path = path_below(&directory.path, candidate.name());
         let properties = &candidate.properties;
         let is_directory = properties.is_directory;
+        // Only pages are linked, and files are parsed again when they are fetched.
+        let is_linked = is_directory || matches!(self.start, Url::Http(_));
+        let needs_url = is_linked || self.rules.collects_names;
+        let url = if needs_url { candidate.parse_url(base, self.start.user_info()) } else { None };
         if self.rules.collects_names {
             // A file of an index page may be a directory that is listed without a slash.
             let is_kind_known =
                 properties.uncertain_kind.is_none() && (is_directory || !matches!(self.start, Url::Http(_)));
-            let url = candidate.parse_url(base, None).map_or(0, |url| url_identity(&url));
+            let url = url.as_ref().map_or(0, url_identity);
             let listed = ListedName { is_directory: is_kind_known.then_some(is_directory), url };
             classified.names.insert(candidate.name().to_owned(), listed);
         }
@@ -324,9 +328,8 @@ impl Tree {
             classified.skipped.push((candidate.name().into(), Skipped::TooDeep));
             return false;
         }
-        // Only pages are linked, and files are parsed again when they are fetched.
-        if is_directory || matches!(self.start, Url::Http(_)) {
-            let Some(url) = candidate.parse_url(base, self.start.user_info()) else { return false };
+        if is_linked {
+            let Some(url) = url else { return false };
             self.pages.record_listed(&url, &path, is_directory);
             if is_directory {
                 self.seen.insert(resource_identity(&url));
@@ -365,11 +368,6 @@ struct ListingNames {
 /// Returns the path of an entry of a directory.
 fn path_below(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.to_owned() } else { [directory, "/", name].concat() }
-}
-
-/// Returns `true` for schemes in which the URL of an entry is the URL of its directory followed by the entry's name.
-const fn is_hierarchical(url: &Url<'_>) -> bool {
-    matches!(url, Url::File(_) | Url::Ftp(_) | Url::Http(_))
 }
 
 /// Returns `true` if `url` is inside the tree of `start`. A gopher menu may link anywhere, so the selector of

@@ -1,6 +1,6 @@
 //! The header field Link (RFC 8288 §3).
 
-/// A link of a value of the field.
+/// One link of a field value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldLink<'v> {
     /// The URI reference, which is relative to the URL of the response.

@@ -1,4 +1,4 @@
-//! The disk of a round on which different names are one, as on macOS and Windows.
+//! A disk that ignores case and Unicode forms of names, as those of macOS and Windows do, for a round.
 
 use std::io::Result;
 use std::path::Path;

@@ -68,7 +68,7 @@ impl Extraneous {
         self.files.iter().map(|(path, _)| &**path)
     }
 
-    /// Removes the files that are to be kept.
+    /// Removes the paths in `kept` from the files to delete.
     pub(super) fn keep(&mut self, kept: &HashSet<String>) {
         self.files.retain(|(path, _)| !kept.contains(path));
     }

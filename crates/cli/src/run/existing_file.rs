@@ -65,9 +65,9 @@ pub(super) async fn start(
 ) -> Result<Option<(Option<FileSink>, Option<Resume>)>, Error> {
     let resume = resume_of(path, file.as_ref(), request, transfer, run);
     // The bytes that `-C OFFSET` keeps are not compared.
-    let is_kept_unseen = run.options.file_options.keep_bytes > 0;
+    let keeps_unchecked_bytes = run.options.file_options.keep_bytes > 0;
     let has_earlier_start = || file.as_ref().is_some_and(FileSink::has_earlier_start);
-    report.has_earlier_start = is_kept_unseen || resume.is_some() && has_earlier_start();
+    report.has_earlier_start = keeps_unchecked_bytes || resume.is_some() && has_earlier_start();
     let is_compared = |file: &FileSink| file.kept_bytes() > 0 && run.options.file_options.keep_bytes == 0;
     let Some(path) = path.filter(|_| file.as_ref().is_some_and(is_compared)) else {
         return Ok(Some((file, resume)));

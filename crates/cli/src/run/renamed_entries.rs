@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use fetch_url::Error;
-use fetch_url::internal::url_identity;
+use fetch_url::internal::{is_hierarchical, url_identity};
 use fetch_url::mirror::{Finished, Journal, ListedName};
-use fetch_url::url::{Url, parse};
+use fetch_url::url::parse;
 
 use super::delete_extraneous::{ListedNames, open_parent, unlisted_parent};
 use super::journal_file::url_of_source;
 
-/// The maximum number of directories of a URL that are searched. The files of longer URLs are kept.
+/// The maximum number of directories in a URL. A file whose URL has more is kept.
 const MAX_DIRECTORIES: usize = 64;
 
 /// Returns those of `paths` whose entries may still be listed, under another local name, and have no copy at another path.
@@ -34,7 +34,7 @@ pub(super) fn only_copies(
     }
     paths.sort_unstable();
     let mut entries = EntriesByUrl::new(listings);
-    // Most files are gone, and need no memory.
+    // The URLs of most files are no longer listed; only the others are stored.
     let mut urls: HashMap<String, Option<u64>> = HashMap::new();
     journal.read_sources(|path, source| {
         if paths.binary_search(&path).is_ok() {
@@ -70,14 +70,18 @@ fn copies_of(
 /// Finds the entries of complete listings by their URLs.
 struct EntriesByUrl<'l> {
     listed: &'l ListedNames,
+    /// The URLs of the items that several menus list.
     other_urls: &'l HashSet<u64>,
-    /// The URLs of all entries, when they were needed.
+    /// The URLs of all entries. It is `None` until the first search for an item of a menu.
     all_urls: Option<HashSet<u64>>,
     /// The names in the directories that were searched so far.
     names: HashMap<String, HashMap<u64, SameUrl<'l>>>,
+    /// Whether a menu contains a menu that was not listed completely, for those that were searched so far.
+    has_unlisted_menus: HashMap<String, bool>,
 }
 
-/// The names of the entries with one URL, with and without a final slash. An entry of unknown kind is both.
+/// The names of the file and of the directory with the same URL, apart from its final slash. An entry of unknown kind is
+/// both.
 #[derive(Clone, Copy, Default)]
 struct SameUrl<'l> {
     file: Option<&'l str>,
@@ -86,20 +90,20 @@ struct SameUrl<'l> {
 
 impl<'l> EntriesByUrl<'l> {
     fn new((listed, other_urls): (&'l ListedNames, &'l HashSet<u64>)) -> Self {
-        Self { listed, other_urls, all_urls: None, names: HashMap::new() }
+        Self { listed, other_urls, all_urls: None, names: HashMap::new(), has_unlisted_menus: HashMap::new() }
     }
 
-    /// Returns `true` if the entry at `url`, from which the file at `path` was fetched, may still be listed. A complete listing
-    /// lacks `path`.
+    /// Returns `true` if the entry at `url`, from which the file at `path` was fetched, may still be listed. `path` is not in the
+    /// listings.
     fn may_have(&mut self, path: &str, url: &str) -> bool {
         let (Some(parent), Some(urls)) = (unlisted_parent(path, false, self.listed), identities(url)) else {
             return true;
         };
-        if !is_hierarchical(url) {
+        if parse(url).is_ok_and(|parsed| !is_hierarchical(&parsed.url)) {
             return self.may_have_item(path, parent, urls.last().copied());
         }
         let mut parent = parent.to_owned();
-        // In a directory that was not listed completely, the entry may be.
+        // A directory that was not listed completely may contain the entry.
         while self.listed.contains_key(&parent) {
             let Some((found, is_last)) = self.find(&parent, &urls) else { return false };
             if is_last {
@@ -117,8 +121,8 @@ impl<'l> EntriesByUrl<'l> {
         true
     }
 
-    /// Like [`Self::may_have`], for items of gopher menus and news groups: any menu may list any of them. `parent` is the first
-    /// menu above `path` that lacks what leads to it.
+    /// Like [`Self::may_have`], for schemes such as gopher, in which any menu may list any item. `parent` is the result of
+    /// [`unlisted_parent`] for `path`.
     fn may_have_item(&mut self, path: &str, parent: &str, url: Option<u64>) -> bool {
         let listed = self.listed;
         let all_urls = self.all_urls.get_or_insert_with(|| {
@@ -126,17 +130,26 @@ impl<'l> EntriesByUrl<'l> {
         });
         let is_listed = url.is_none_or(|url| all_urls.contains(&url) || self.other_urls.contains(&url));
         let own_menu = path.rsplit_once('/').map_or("", |(menu, _)| menu);
-        let is_incomplete = |(name, entry): (&String, &ListedName)| {
-            let menu = if parent.is_empty() { name.clone() } else { format!("{parent}/{name}") };
-            entry.is_directory == Some(true) && !listed.contains_key(&menu)
-        };
-        // The menu of the item may have another name now, and was not listed completely.
-        let may_be_renamed =
-            || own_menu != parent && listed.get(parent).is_some_and(|names| names.iter().any(is_incomplete));
-        is_listed || may_be_renamed()
+        // The menu of the item may have another name now. If it was not listed, its URLs are unknown.
+        is_listed || own_menu != parent && self.has_unlisted_menus(parent)
     }
 
-    /// Returns the entries of a directory that have the last possible of the URLs, and whether it is the last of all.
+    /// Returns `true` if a menu contains a menu that was not listed completely.
+    fn has_unlisted_menus(&mut self, menu: &str) -> bool {
+        if let Some(known) = self.has_unlisted_menus.get(menu) {
+            return *known;
+        }
+        let is_unlisted = |(name, entry): (&String, &ListedName)| {
+            let path = if menu.is_empty() { name.clone() } else { format!("{menu}/{name}") };
+            entry.is_directory == Some(true) && !self.listed.contains_key(&path)
+        };
+        let found = self.listed.get(menu).is_some_and(|names| names.iter().any(is_unlisted));
+        self.has_unlisted_menus.insert(menu.to_owned(), found);
+        found
+    }
+
+    /// Searches a directory for the entries of `urls`, the last URL first. Returns the entries that are found, and `true` if
+    /// they have the last URL.
     fn find(&mut self, directory: &str, urls: &[u64]) -> Option<(SameUrl<'l>, bool)> {
         let names = match self.names.entry(directory.to_owned()) {
             Entry::Occupied(known) => known.into_mut(),
@@ -153,12 +166,6 @@ impl<'l> EntriesByUrl<'l> {
         let position = urls.iter().rposition(|url| names.contains_key(url))?;
         Some((names[&urls[position]], position + 1 == urls.len()))
     }
-}
-
-/// Returns `true` if the URLs of entries begin with that of their directory.
-fn is_hierarchical(url: &str) -> bool {
-    let parsed = parse(url);
-    !matches!(parsed.map(|parsed| parsed.url), Ok(Url::Gopher(_) | Url::News(_) | Url::Nntp(_)))
 }
 
 /// Returns the identities of the directories that contain a URL, and that of the URL. Returns `None` if it is no URL, or in

@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(handle(dir.path()).entries_fold_names(true), Some(system_folds_case()));
         create(dir.path(), &["README"]);
         assert_eq!(handle(dir.path()).entries_fold_names(true), Some(system_folds_case()));
-        // Only names of which both spellings are files.
+        // Now each name with letters has a file of the other case.
         fs::remove_file(dir.path().join("1")).expect("the file");
         assert_eq!(handle(dir.path()).entries_fold_names(true), Some(system_folds_case()));
     }

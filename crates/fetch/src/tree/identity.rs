@@ -38,7 +38,7 @@ pub fn url_identity(url: &Url<'_>) -> u64 {
             let query = http.query().map_or("", PercentEncoded::as_str);
             let host = url.host().map(|host| host.to_string().to_ascii_lowercase());
             let server = format!("{} {host:?} {:?} {query}", url.scheme_name(), url.port());
-            // No host and no query has a NUL.
+            // NUL separates the parts: neither a host nor a query contains it.
             digest_of(&[vec![server.into_bytes()], segments].concat().join(&0))
         }
         _ => digest_of(without_login().trim_end_matches('/').as_bytes()),
@@ -63,6 +63,11 @@ pub(crate) fn is_same_directory(one: &Url<'_>, other: &Url<'_>) -> bool {
     let normalised = |url: &Url<'_>| url.without_password().to_string().trim_end_matches('/').to_owned();
     let without_login = |url: &Url<'_>| normalised(&url.clone().with_user_info(None));
     without_login(one) == without_login(other) || (is_news(one) && is_news(other))
+}
+
+/// Returns `true` for schemes in which the URL of an entry is the URL of its directory followed by the entry's name.
+pub const fn is_hierarchical(url: &Url<'_>) -> bool {
+    matches!(url, Url::File(_) | Url::Ftp(_) | Url::Http(_))
 }
 
 /// Returns `true` for `news` and `nntp` URLs: the articles of a `news` group have `nntp` URLs.

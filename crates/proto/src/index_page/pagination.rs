@@ -266,7 +266,7 @@ pub fn is_field_of_several_pages(name: &str, value: &[u8]) -> bool {
     let value = String::from_utf8_lossy(value);
     match name {
         _ if name.eq_ignore_ascii_case("link") => {
-            // Quotes are ignored: a faulty one must not hide the relation.
+            // Quotes are not interpreted: an unclosed one must not hide the relation.
             value.split([';', ',']).filter_map(|parameter| parameter.split_once('=')).any(
                 |(name, relation)| {
                     let relation = relation.to_ascii_lowercase().replace('"', " ");

@@ -44,7 +44,7 @@ impl CompleteListings {
             let path = if directory.is_empty() { name.clone() } else { format!("{directory}/{name}") };
             self.in_other_menus.borrow_mut().insert(path);
             self.other_urls.borrow_mut().insert(listed.url);
-            // It may be the name of another entry, too, whose URL is kept.
+            // If another entry has this name, too, its URL stays.
             names.entry(name).or_insert(listed).is_directory = None;
         }
         self.names.borrow_mut().insert(directory.to_owned(), names);

@@ -37,9 +37,7 @@ impl MirrorWalker {
         extraneous.keep(&kept);
         if !kept.is_empty() {
             let count = kept.len();
-            let text = format!(
-                "kept {count} files whose entries have another name now and could not be copied again"
-            );
+            let text = format!("kept {count} files whose entries have another name now and no other copy");
             print_note(&job.directory.display().to_string(), &text, run);
         }
         let remaining = || extraneous.count_remaining(&job.directory, &earlier);

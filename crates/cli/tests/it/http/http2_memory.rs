@@ -1,4 +1,4 @@
-//! Memory of HTTP/2 connections (SECURITY.md: 64 MiB for the hostile bodies of a run).
+//! Memory of HTTP/2 connections (docs/spec/faults.md, rule N8).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -80,8 +80,9 @@ pub(super) fn interpret_response(plan: &HttpPlan, response: IncomingResponse) ->
     }
 }
 
-/// Returns `true` if the request has a condition that is answered with this status: 304, or 412 for that of the request's own.
-/// Another server gets no fields of the caller.
+/// Returns `true` if the request that was sent has a condition to which this status, 304 or 412, replies. A 412 must reply to
+/// [`HttpPlan::condition`]: one to a header field of the caller is an error. After a redirect to another server, the
+/// caller's fields are not sent.
 fn sends_condition(plan: &HttpPlan, status: StatusCode) -> bool {
     let has = |name: HeaderName| plan.headers.contains_key(name);
     match status {

@@ -10,7 +10,8 @@ use crate::credentials::secret::{SecretBytes, is_secret_field};
 use crate::net::proxy::Proxy;
 use crate::{Code, Error, Hint, Phase};
 
-/// Replaces the password in a text that the proxy has sent, also in the form that was sent to it, in every spelling.
+/// Replaces the password in a text that the proxy has sent, whichever of its bytes are percent-encoded, and the Base64 in
+/// which it was sent to the proxy.
 pub(super) fn mask_login(text: &[u8], proxy: &Proxy) -> Bytes {
     let password = proxy.login.as_ref().and_then(|login| login.expose_password());
     let sent = proxy.authorization().ok().flatten();

@@ -47,7 +47,8 @@ impl Finished {
     }
 }
 
-/// Plays `script` under paused time, which passes only while all wait, and downloads the URL that `request` builds. `retries` is the maximum number of retries.
+/// Plays `script` under paused time, which passes only while client and server wait, and downloads the URL that `request`
+/// builds. `retries` is the maximum number of retries.
 pub(super) fn download(
     script: &Script,
     retries: u32,
@@ -57,7 +58,7 @@ pub(super) fn download(
     SETUP.with(|setup| setup.download(script, retries, request))
 }
 
-/// What the runs of a thread share. New listeners and runtimes would cost more than a run.
+/// The runtime, the directory and the listeners of all runs of a thread. To create them takes longer than a run.
 struct Setup {
     runtime: Runtime,
     directory: TempDir,
@@ -117,7 +118,8 @@ async fn run(
     Ok(fetcher.download(request(ports)?, directory.join("out")).options(options).await?.proof)
 }
 
-/// Returns routes by which every server but the first is the second: no name is resolved, and no other server is contacted.
+/// Returns routes that lead the first server's address to itself, and every other one to the second listener. So no name is
+/// resolved, and no other server is contacted.
 fn routes(ports: Ports) -> Vec<ConnectTo> {
     let loopback = || Some(Host::V4(Ipv4Addr::LOCALHOST));
     let first = ConnectTo { host: loopback(), port: Some(ports.first), to_host: None, to_port: None };
